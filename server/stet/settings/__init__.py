@@ -1,1 +1,1 @@
-"""What the user may set: frozen values every layer may read, and how they are read and merged."""
+"""The settings: frozen values that every layer may read, and their parsing and merging."""

@@ -1,9 +1,10 @@
 """The sources of settings, and their precedence.
 
-Later sources win: defaults < user file < editor. API keys are not settings: the environment is read
-for keys when the model is chosen. The project file comes with a stranger's repository, so it may
-only *narrow*: its endpoints, keys, limits and wider scopes are ignored, with a warning. Its prompts
-and presets are offered as the project's. At most `MAX_BYTES` of a file are read.
+Later sources win: defaults < user file < editor. API keys are not settings: they are read from the
+environment when the model is chosen. The project file is part of a repository that may be
+untrusted, so it may only *narrow*: its endpoints, keys, limits and wider scopes are ignored, with a
+warning. Its prompts and presets are offered as the project's. At most `MAX_BYTES` of a file are
+read.
 """
 
 import tomllib
@@ -16,9 +17,9 @@ from stet.settings.value_checks import NARROW_VALUES, RESTRICTIONS
 from stet.settings.values import PresetSettings, PromptSettings, Settings
 
 PROJECT_FILE = ".stet.toml"
-"""The project's file, in a workspace root."""
+"""The path of the project file, relative to a workspace root."""
 MAX_BYTES = 64 * 1024
-"""A settings file that is larger is not read."""
+"""The largest size of a settings file; a larger file is ignored."""
 
 _NEGATES = "entries of {key!r} that begin with ! are ignored: a project may only keep more back"
 _NARROWEST = {
@@ -28,23 +29,23 @@ _NARROWEST = {
     "edit.scope": "current",
 }
 _LOWERED = frozenset({"agent.maxCost"})
-"""Limits that a project may lower; None means no limit."""
+"""The limits that a project may lower; a value of None means no limit."""
 
 
 def user_file_path() -> Path:
-    """Return where the user's file is; it need not exist."""
-    import platformdirs  # late: only two callers ever need it
+    """Return the path of the user's settings file, which may not exist."""
+    import platformdirs  # late: only two callers need it
 
     return platformdirs.user_config_path("stet") / "config.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A settings file as read.
+    """The path and content of a settings file.
 
     Attributes:
-        path: For messages.
-        content: TOML in UTF-8, as it lies on the disk.
+        path: The path of the file, for messages.
+        content: The first bytes of the file, at most `MAX_BYTES` + 1.
     """
 
     path: str
@@ -52,17 +53,17 @@ class SettingsFile:
 
 
 ReadBytes = Callable[[Path, int], bytes]
-"""Returns at most so many bytes of a regular file; raises OSError. The system port has it."""
+"""Returns at most the given number of bytes of a regular file; see `System.read_bytes`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergedSettings:
-    """The settings in force, and where they come from.
+    """The settings in force, and their sources.
 
     Attributes:
-        settings: All of them, valid.
-        problems: Everything that was wrong, each thing once.
-        files: The files that were there, the user's first.
+        settings: The merged settings, all valid.
+        problems: The problems of all sources, each once.
+        files: The paths of the files that were read, the user's first.
     """
 
     settings: Settings
@@ -73,15 +74,16 @@ class MergedSettings:
 def read_layers(
     read_bytes: ReadBytes, roots: Iterable[Path], *, editor: Sequence[object] = ()
 ) -> MergedSettings:
-    """Read the user's file and those of the projects, and lay all sources over each other.
+    """Read the user's file and the project files, and merge all sources.
 
-    Blocking. Never raises: a file that is not there sets nothing.
+    Blocking. Never raises: a missing file sets nothing.
 
     Args:
-        read_bytes: Reads the files.
-        roots: The workspace folders, each of which may hold a project's file.
-        editor: What the editor has sent, raw, the later winning: `initializationOptions`, the
-            answer to `workspace/configuration`, `didChangeConfiguration`'s settings.
+        read_bytes: Reads the first bytes of a file.
+        roots: The workspace folders, each of which may contain a project file.
+        editor: The raw settings that the editor has sent, the later winning:
+            `initializationOptions`, the answer to `workspace/configuration`,
+            `didChangeConfiguration`'s settings.
     """
     user = _open(read_bytes, user_file_path())
     projects = [file for root in roots if (file := _open(read_bytes, root / PROJECT_FILE))]
@@ -91,7 +93,7 @@ def read_layers(
 def merge_settings(
     user: SettingsFile | None, editor: Sequence[object], projects: Sequence[SettingsFile]
 ) -> MergedSettings:
-    """Lay all sources over each other. Never raises."""
+    """Merge all sources. Never raises."""
     overlays = [read_file(user)] if user else []
     overlays += map(read_layer, editor)
     values: dict[str, object] = {}
@@ -108,7 +110,7 @@ def merge_settings(
 
 
 def _open(read_bytes: ReadBytes, path: Path) -> SettingsFile | None:
-    """Read a file as far as it counts; one byte more than allowed shows that the file is too large."""
+    """Read at most `MAX_BYTES` + 1 bytes of a file, so that a larger file is recognized."""
     try:
         return SettingsFile(str(path), read_bytes(path, MAX_BYTES + 1))
     except OSError:
@@ -116,7 +118,7 @@ def _open(read_bytes: ReadBytes, path: Path) -> SettingsFile | None:
 
 
 def read_file(file: SettingsFile) -> SettingsLayer:
-    """Read a TOML file; one that can't be read sets nothing and says why."""
+    """Parse a TOML file; an invalid file sets nothing and has one problem."""
     why = f"it is larger than {MAX_BYTES // 1024} kB"
     if len(file.content) <= MAX_BYTES:
         try:
@@ -126,22 +128,22 @@ def read_file(file: SettingsFile) -> SettingsLayer:
             why = f"line {n_above + 1} is not UTF-8"
         except RecursionError:
             why = "it is nested too deeply"
-        except ValueError as error:  # a syntax error, which names its line, or an endless number
+        except ValueError as error:  # a syntax error with its line, or a number that is too long
             why = str(error)
     return SettingsLayer(problems=(Problem("", f"the file is ignored: {why}", file.path),))
 
 
 def _project_prompt(prompt: PromptSettings) -> PromptSettings:
-    """Return a prompt of the project, as its title then says; the prompt asks nothing by itself.
+    """Return a prompt of the project, marked as such in its title.
 
-    Its kind is the usual one: editors carry out some kinds on save, unasked.
+    Its kind becomes the default: editors execute some kinds on save, without asking.
     """
     kind = PromptSettings("", "").kind
     return replace(prompt, title=f"{prompt.title} (the project's)", kind=kind, project=True)
 
 
 def _project_preset(preset: PresetSettings, settings: Settings) -> PresetSettings:
-    """Return a preset of the project, as its name then says; the preset widens no scope."""
+    """Return a preset of the project, marked as such in its name; its scope is not widened."""
     context = settings.context
     scope = preset.scope if preset.scope in ("current", context.scope) else None
     depth = None if preset.link_depth is None else min(preset.link_depth, context.link_depth)
@@ -159,7 +161,7 @@ def _without_negations(entries: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_lower(key: str, value: object, now: object) -> bool:
-    """Return whether a project lowers a limit that it may lower."""
+    """Return whether the value lowers a limit that a project may lower."""
     if key not in _LOWERED or not isinstance(value, int | float):
         return False
     return not isinstance(now, int | float) or value < now

@@ -1,8 +1,8 @@
-"""Untrusted JSON or TOML in, valid `Settings` out, with a sentence for each thing that was wrong.
+"""Parsing of untrusted JSON or TOML into valid `Settings`, with a sentence for each problem.
 
-Every value is checked on its own, so that one bad key costs nothing but itself. Nothing here raises
-on any input, and pydantic is imported only when the first value is checked: the server has answered
-`initialize` by then.
+Every value is checked separately, so that an invalid value affects only its own setting. No input
+makes a function here raise. pydantic is imported when the first value is checked: `initialize` has
+been answered by then.
 """
 
 import difflib
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _Values = dict[str, object]
-"""Settings by dotted key."""
+"""Values by dotted key."""
 _Faults = Iterator[tuple[str, str]]
-"""The key of each setting that is not as it should be, and a sentence."""
+"""The key of each invalid setting, and a sentence."""
 MAX_PROBLEMS = 20
-"""More are counted, not named: a stranger's file must not fill the log."""
+"""Further problems are only counted, so that a project file can't fill the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that was wrong.
+    """One problem of a source of settings.
 
     Attributes:
-        key: The setting, dotted as a person writes it (`model.baseUrl`), as far as it was read.
-        message: A sentence that names it and says what happened. Control characters are escaped.
-        source: The file it came from; empty for the editor.
+        key: The dotted key of the setting as users write it (`model.baseUrl`), perhaps shortened.
+        message: A sentence that names the setting and the result. Control characters are escaped.
+        source: The path of the settings file; empty for the editor.
     """
 
     key: str
@@ -55,8 +55,8 @@ class Problem:
 
     @property
     def without_value(self) -> str:
-        """Return the message for a log: of the text, only the name of an existing setting."""
-        # The key of an item goes on after the name of the setting that lists it.
+        """Return the message for a log: without values and unknown keys."""
+        # The key of an item starts with the name of the setting that contains the item.
         names = (name for name in _leaves() if f"{self.key}.".startswith((f"{name}.", f"{name}[")))
         named = next(names, "")
         of_other = "an unknown one is ignored" if self.key else "the file is ignored"
@@ -66,17 +66,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class SettingsLayer:
-    """What one source sets: valid values by dotted key (`model.baseUrl`), and its problems."""
+    """The settings of one source: valid values by dotted key, and the problems."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
 def read_layer(value: object, source: str = "") -> SettingsLayer:
-    """Read what one source sets, and nothing else, so that sources can be laid over each other."""
+    """Read the settings that one source contains, without defaults."""
     values: dict[str, object] = {}
     if isinstance(value, Mapping) and "stet" in value:
-        value = value["stet"]  # editors may wrap the section or not
+        value = value["stet"]  # some editors send the section inside an object
     faults = _read(value, "", values)
     problems = [Problem(shorten(key), message, source) for key, message in faults]
     more = len(problems) - MAX_PROBLEMS
@@ -86,9 +86,9 @@ def read_layer(value: object, source: str = "") -> SettingsLayer:
 
 
 def lay_over(values: Mapping[str, object], overlay: SettingsLayer) -> dict[str, object]:
-    """Return the values of the sources below with those of a source above in their place.
+    """Return `values` with the values of a source of higher precedence merged in.
 
-    Presets replace only presets of their name, and `AddedTexts` no text.
+    A preset replaces only a preset of the same name; `AddedTexts` replace no text.
     """
     return {**values, **{key: _merge(values, key, new) for key, new in overlay.values.items()}}
 
@@ -117,8 +117,8 @@ def value_at(settings: Settings, key: str) -> object:
 
 
 def _read(value: object, prefix: str, values: _Values) -> _Faults:
-    """Put what is valid under `prefix` into `values`; yield key and message of the rest."""
-    if value is None or value == []:  # `{}` of a language that can't tell an empty list from it
+    """Add the valid settings under `prefix` to `values`; yield the faults."""
+    if value is None or value == []:  # some languages send `{}` as an empty list
         return
     if not isinstance(value, Mapping):
         name = prefix.rstrip(".") or "stet"
@@ -138,7 +138,7 @@ def _read(value: object, prefix: str, values: _Values) -> _Faults:
 
 
 def _read_leaf(key: str, value: object, values: _Values) -> _Faults:
-    """Check one value and keep it, clamped if it is a number out of range."""
+    """Check the value of one setting and add it to `values`; yield the faults."""
     annotation = _leaves()[key]
     if value is None and type(None) not in get_args(annotation):
         return  # null is how some editors say "not set"
@@ -165,10 +165,10 @@ def _read_leaf(key: str, value: object, values: _Values) -> _Faults:
 
 
 def _read_restriction(key: str, value: object, values: _Values, *, is_sure: bool = True) -> _Faults:
-    """Read a list that restricts, in any spelling.
+    """Read the list of a setting that only restricts, also from a value of another form.
 
     Args:
-        key: The setting.
+        key: The dotted key of the setting.
         value: The value as written.
         values: The settings that receive the list.
         is_sure: Whether the list may replace the restrictions of the sources below.
@@ -180,14 +180,14 @@ def _read_restriction(key: str, value: object, values: _Values, *, is_sure: bool
         shown = shorten(", ".join(map(repr, read.texts)) or "nothing")
         yield key, f"setting {key!r} should be a list of texts: it is read as {shown}"
     yield from ((key, fault) for fault in read.faults)
-    other = values.get(key, ())  # of a key that was read as this one
+    other = values.get(key, ())  # from a misspelled key that means this setting
     assert isinstance(other, tuple)
     is_added = not (is_sure and read.is_whole) or isinstance(other, AddedTexts)
     values[key] = (AddedTexts if is_added else tuple)((*read.texts, *other))
 
 
 def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults:
-    """Read an object of objects, each under its name; one that is wrong is left out and named."""
+    """Read an object of named objects; leave out and report each invalid one."""
     if not isinstance(value, Mapping) and value not in ([], ()):
         yield key, f"setting {key!r} is ignored: {_no_object(value)}"
         return
@@ -197,7 +197,7 @@ def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults
         place = f"{key}.{shorten(str(name))}"
         if not _is_name(name):
             yield place, f"setting {place!r} is ignored: its name should be a line of text"
-        elif isinstance(item, Mapping) or item == []:  # an empty object of some languages
+        elif isinstance(item, Mapping) or item == []:  # some languages send `{}` as an empty list
             items.append((place, {**dict(item), _key_of(kind): name}))
         else:
             items.append((place, item))
@@ -205,7 +205,7 @@ def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults
 
 
 def _read_items(key: str, kind: type, items: list[tuple[str, object]], values: _Values) -> _Faults:
-    """Read objects, each with the name of its place; leave out and report each one with an error."""
+    """Read pairs of a key and an object; leave out and report each invalid object."""
     good = []
     for name, item in items:
         if not isinstance(item, Mapping):
@@ -223,7 +223,7 @@ def _no_object(value: object) -> str:
 
 
 def _item_problem(item: Mapping[object, object], kind: type) -> str:
-    """Return what is wrong with an object of a list; empty if nothing is wrong."""
+    """Return the problem of an object in a setting; empty if there is none."""
     from pydantic import ValidationError
 
     known = {_camel(field.name): field for field in fields(kind) if "ours" not in field.metadata}
@@ -244,7 +244,7 @@ def _item_problem(item: Mapping[object, object], kind: type) -> str:
 
 
 def _read_scalar(key: str, value: object, values: _Values) -> _Faults:
-    """Check a value that is no list."""
+    """Check a value that is no list and add it to `values`; clamp numbers that are out of range."""
     from pydantic import ValidationError
 
     checker = _checker(_leaves()[key])
@@ -252,7 +252,7 @@ def _read_scalar(key: str, value: object, values: _Values) -> _Faults:
         values[key] = checker.validate_python(value)
     except ValidationError as error:
         context = error.errors(include_url=False)[0].get("ctx", {})
-        bound = context.get("ge", context.get("le"))  # the limit that a number violated
+        bound = context.get("ge", context.get("le"))  # the bound that a number violated
         if (narrow := narrow_value(key, value)) is not None:
             values[key] = narrow
             read = f"{show_value(value)} is read as {show_value(narrow)}"
@@ -263,11 +263,11 @@ def _read_scalar(key: str, value: object, values: _Values) -> _Faults:
             values[key] = checker.validate_python(bound)
             yield key, f"setting {key!r} is out of range: {bound} is used for {show_value(value)}"
     if key.endswith(".baseUrl") and (why := url_problem(str(values.get(key, "")))):
-        yield key, f"setting {key!r} can't be followed: {why}"  # and is kept: no other is asked
+        yield key, f"setting {key!r} can't be followed: {why}"  # no other endpoint replaces it
 
 
 def _expected(key: str, value: object) -> str:
-    """Return what a value should have been, in words, with the nearest valid value."""
+    """Return a description of the valid values, with the nearest valid value."""
     annotation = _leaves()[key]
     choices = [str(choice) for choice in get_args(annotation)]
     if get_origin(annotation) is Literal:
@@ -283,7 +283,7 @@ def _unknown(key: str) -> str:
     """Return a sentence for a key that is not a setting, with the nearest key that is a setting."""
     keys = [*_leaves(), *(section.rstrip(".") for section in _sections() if section)]
     near = difflib.get_close_matches(key, keys, 1)
-    if not near:  # right name, wrong place
+    if not near:  # the last part may be right, in the wrong section
         last = key.rpartition(".")[2]
         near = [known for known in keys if known.rpartition(".")[2] == last]
     hint = f": did you mean {near[0]!r}?" if near else ""
@@ -291,21 +291,19 @@ def _unknown(key: str) -> str:
 
 
 def _key_of(kind: type) -> str:
-    """Return the attribute that the key of a nested object becomes; empty if it becomes no
-    attribute.
-    """
+    """Return the field that receives the key of a nested object; empty if there is none."""
     items = fields(kind) if is_dataclass(kind) else ()
     return next((item.name for item in items if "key" in item.metadata), "")
 
 
 def _is_name(value: object) -> bool:
-    """Return whether `value` is a line of text that a person may call something by."""
+    """Return whether `value` is one line of printable, not blank text."""
     return is_text(value) and bool(str(value).strip()) and str(value).isprintable()
 
 
 @functools.cache
 def _checker(annotation: Any) -> "TypeAdapter[object]":
-    """Return the validator for a value: a text is not a number, a number is not a boolean."""
+    """Return the strict validator of an annotation: texts and numbers are not converted."""
     from pydantic import ConfigDict, TypeAdapter
 
     return TypeAdapter(annotation, config=ConfigDict(strict=True, allow_inf_nan=False))
@@ -319,7 +317,7 @@ def _leaves() -> dict[str, Any]:
 
 @functools.cache
 def _sections() -> frozenset[str]:
-    """Return every prefix of a setting's key, with its dot; the empty one too."""
+    """Return the prefixes of all keys, each with its last dot, and the empty prefix."""
     found = {""}
     for key in _leaves():
         parts = key.split(".")

@@ -1,12 +1,13 @@
-"""Checks of settings where they are read, so that a mistake is reported before the setting is needed.
+"""Checks of settings when they are read, so that mistakes are reported before the setting is used.
 
-An entry of `privacy.deny` that would match nothing is refused with the correct spelling, because its
-user relies on it. The switches of tools and tool groups are safety switches too: an unknown name is
-refused. The tools are defined above this layer; a test compares their names with `TOOLS`.
+An entry of `privacy.deny` that matches nothing is reported with the correct spelling, because its
+user relies on it. The switches of tools and tool groups are safety switches too: unknown names are
+reported. The tools are defined above this layer; a test compares their names with `TOOLS`.
 
-The user relies on the lists that switch tools off or keep files back: a value of a wrong form is
-reported, and restricts all that can be read from the value. A value that can't be read as a whole is
-added to what the sources below restrict, so that no slip allows anything.
+The user relies on the lists that switch tools off or withhold files: a value of a wrong form is
+reported, and every restriction that can be read from the value is applied. A value that can't be
+read as a whole is added to the restrictions of the sources below, so that no mistake allows
+anything.
 """
 
 import difflib
@@ -26,20 +27,18 @@ _MAX_SHOWN = 60
 
 
 def show_value(value: object) -> str:
-    """Return a value for a sentence: short, control characters escaped, containers by their kind
-    only.
-    """
+    """Return a value for a sentence: short, escaped; of an object or a list only its kind."""
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, int) and abs(value) >= 10**_MAX_SHOWN:
-        return "a number that long"  # Python refuses to print the longest ones
+        return "a number that long"  # Python refuses to print very long numbers
     return str(value).lower() if isinstance(value, bool) else shorten(repr(value))
 
 
 def shorten(text: str, most: int = _MAX_SHOWN) -> str:
-    """Return a text for a sentence, with at most so many characters of it."""
+    """Return a text for a sentence, cut after `most` characters."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 
@@ -49,9 +48,9 @@ def is_text(value: object) -> bool:
 
 
 def url_problem(url: str) -> str:
-    """Return what is wrong with a `baseUrl` and what to write instead; "" for nothing.
+    """Return the problem of a `baseUrl` and the remedy; "" if there is none.
 
-    The address is quoted, unless it may hold a password.
+    The address is quoted, unless it may contain a password.
     """
     why = _fault_of(url) if url else ""
     if not why or "@" in url:
@@ -77,7 +76,7 @@ def _fault_of(url: str) -> str:
 
 
 def _fault_of_place(parts: SplitResult) -> str:
-    """Return what is wrong with the host or the port."""
+    """Return the problem of the host or the port; "" if there is none."""
     try:
         port = parts.port
     except ValueError:
@@ -85,7 +84,7 @@ def _fault_of_place(parts: SplitResult) -> str:
     if port == 0:
         return "it has a port that is no number from 1 to 65535: mend that, or leave it out"
     host = parts.hostname or ""
-    if ":" in host:  # `urlsplit` has checked that it is in brackets
+    if ":" in host:  # `urlsplit` has checked the IPv6 address
         return ""
     return "" if _is_host(host) else f"it has no host that can be looked up: {_EXAMPLE}"
 
@@ -102,7 +101,7 @@ def _is_host(host: str) -> bool:
 
 
 def _fault_of_rest(parts: SplitResult) -> str:
-    """Return the error in the part after the host; "" if there is none."""
+    """Return the problem of the part after the host; "" if there is none."""
     if parts.query or parts.fragment:
         return "it ends in '?' or '#' and more: leave that out"
     if "\\" in parts.path:
@@ -125,11 +124,11 @@ _DENY_FAULTS = (
     (r"(?<!\\)\\/*\Z", "it ends in a backslash"),
     (r"\{[^}]*,[^}]*\}", "braces mean themselves; write an entry for each"),
 )
-"""Patterns of entries that name nothing, and what would; the first that is found counts."""
+"""Patterns of invalid entries, each with its problem and remedy; the first match counts."""
 
 
 def deny_problem(entry: str) -> str:
-    """Return why an entry names nothing, and what would; "" if it may name something."""
+    """Return the problem of an entry of `privacy.deny` and the remedy; "" if there is none."""
     text = re.sub(r"(?<!\\) +$", "", entry)
     return next((why for pattern, why in _DENY_FAULTS if re.search(pattern, text)), "")
 
@@ -144,18 +143,18 @@ TOOLS = (
 GROUPS = ("workspace", "web", "action", "advanced")
 
 KINDS = {"disabledTools": ("tool", TOOLS), "disabledGroups": ("tool group", GROUPS)}
-"""What each of the switches names: in a word, and the names there are."""
+"""By switch, the kind of thing that it names, and the known names."""
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """Find the known name that is most like another one, in any case of letters; "" for none."""
+    """Return the most similar known name, ignoring case; "" if none is similar."""
     by_folded = {one.casefold(): one for one in known}
     near = difflib.get_close_matches(name.strip().casefold(), by_folded, 1)
     return by_folded[near[0]] if near else ""
 
 
 def name_problem(switch: str, name: str) -> str:
-    """Say that a switch names no tool or group, with the nearest name; "" if it names one."""
+    """Return a sentence for an unknown tool or group, with a similar name; "" for a known one."""
     kind, known = KINDS[switch]
     if name in known:
         return ""
@@ -165,9 +164,9 @@ def name_problem(switch: str, name: str) -> str:
 
 
 SWITCHES = {f"agent.{switch}": switch for switch in KINDS}
-"""The switch of each setting that names tools or groups."""
+"""By setting that names tools or groups, its switch."""
 RESTRICTIONS = frozenset({*SWITCHES, "privacy.deny", "context.excludedFolders"})
-"""The settings that only restrict: lists of texts."""
+"""The settings that only restrict, each a list of texts."""
 NARROW_VALUES = {
     "edit.canAdd": False,
     "edit.canDelete": False,
@@ -176,13 +175,13 @@ NARROW_VALUES = {
     "bridges.opencode.enabled": False,
     "privacy.redactSecrets": True,
 }
-"""The truth value with which a setting allows less."""
+"""By setting, the boolean value that allows less."""
 _WORDS = {
     False: frozenset({"false", "no", "n", "off", "never", "none", "disabled", "0"}),
     True: frozenset({"true", "yes", "y", "on", "always", "all", "enabled", "1"}),
 }
 _LEAST_LIKENESS = 0.9
-"""How alike a misspelled key must be to be read as a restriction, from 0 to 1."""
+"""The least similarity (0 to 1) of a misspelled key that is read as a restriction."""
 _SEPARATORS = re.compile(r"[,;\n]")
 _ALL = frozenset({"*", "all", "everything"})
 
@@ -195,13 +194,13 @@ class AddedTexts(tuple[str, ...]):
 
 @dataclass(frozen=True, slots=True)
 class ReadRestriction:
-    """What a value restricts.
+    """The restrictions read from a value.
 
     Attributes:
         texts: The names or patterns, each once, in order.
-        faults: A sentence for each text that restricts nothing as it is written.
+        faults: A sentence for each text that is not valid as written.
         is_list: Whether the value is a list of texts and nothing else.
-        is_whole: Whether it is, and the meaning of each text is known.
+        is_whole: Whether the value is such a list, and the meaning of each text is known.
     """
 
     texts: tuple[str, ...]
@@ -211,7 +210,7 @@ class ReadRestriction:
 
 
 def read_restriction(key: str, value: object) -> ReadRestriction:
-    """Read the list of a setting that restricts, in any form; for a switch, `true` is every name."""
+    """Read the restrictions of a setting from any value; `true` switches every name off."""
     switch = SWITCHES.get(key)
     written, is_list = _written_texts(value)
     is_list = is_list and all(map(is_text, written))
@@ -229,10 +228,10 @@ def read_restriction(key: str, value: object) -> ReadRestriction:
 
 
 def _written_texts(value: object) -> tuple[list[str], bool]:
-    """Read the texts of any JSON value: of a bare text, of lists in lists, of an object's keys.
+    """Collect the texts of any JSON value: a text, nested lists, the keys of objects.
 
-    A key that has the value `false` or `null` is left out. `{}` is a list: some languages can't
-    tell an empty list from an empty object.
+    A key whose value is `false` or `null` is left out. `{}` is a list: some languages can't tell an
+    empty list from an empty object.
 
     Returns:
         Each text once, in order, and whether the value is a list of texts and nothing else.
@@ -255,10 +254,10 @@ def _written_texts(value: object) -> tuple[list[str], bool]:
 
 
 def _meant_texts(key: str, text: str) -> tuple[Sequence[str | None], str]:
-    """Return what a text restricts, None for a part of it that is unknown, and what is wrong with it.
+    """Return the names or patterns that a text means, None for each unknown part, and the problem.
 
-    A text that is no name of a switch switches off what it means: the names in it, the names that match
-    it as a pattern, or else the most similar name.
+    A text that is no name of a switch means the names in it, the names that match it as a pattern,
+    or else the most similar name.
     """
     switch = SWITCHES.get(key)
     if switch is None:
@@ -284,7 +283,7 @@ def _meant_texts(key: str, text: str) -> tuple[Sequence[str | None], str]:
 
 
 def narrow_value(key: str, value: object) -> bool | None:
-    """Return the truth value that a text or number means, if that value allows less; else None."""
+    """Return the boolean that a text or number means if it allows less; else None."""
     narrow = NARROW_VALUES.get(key)
     if narrow is None:
         return None
@@ -293,7 +292,7 @@ def narrow_value(key: str, value: object) -> bool | None:
 
 
 def restriction_meant_by(key: str) -> str:
-    """Return the restriction that a misspelled or misplaced key means; "" for none."""
+    """Return the restriction that a misspelled or misplaced key means; "" if there is none."""
     last = _plain(key)
     by_last = {_plain(name): name for name in sorted(RESTRICTIONS)}
     near = difflib.get_close_matches(last, by_last, 1, _LEAST_LIKENESS)
@@ -301,5 +300,5 @@ def restriction_meant_by(key: str) -> str:
 
 
 def _plain(key: str) -> str:
-    """Return the last part of a key, without case and signs between words."""
+    """Return the last part of a key, casefolded and without separators of words."""
     return re.sub(r"[\W_]", "", key.rpartition(".")[2]).casefold()

@@ -1,8 +1,8 @@
 """Every setting, with its default: frozen values that any layer may read.
 
-Names are the contract's (`baseUrl`) in snake case (`base_url`). The limits in the annotations are
-enforced where the values are read (`stet.settings.parse`); this module imports nothing heavy, so
-that it costs nothing before the server has answered `initialize`.
+The names are those of the protocol (`baseUrl`) in snake case (`base_url`). The bounds in the
+annotations are enforced when the values are read (`stet.settings.parse`). This module imports
+nothing heavy, so that it does not delay the answer to `initialize`.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class Bounds:
         return True
 
     def __iter__(self) -> Iterator[object]:
-        # Only validation asks, and it has imported this already; the start of the server has not.
+        # Only pydantic iterates; it has imported this module already, so the start is not slower.
         from annotated_types import Ge, Le
 
         yield Ge(self.least)
@@ -42,7 +42,7 @@ Depth = Annotated[int, Bounds(0, 3)]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a million tokens cost, in US dollars where a limit counts; None where it is not known."""
+    """Prices of a million tokens, in US dollars if `agent.maxCost` is set; None if unknown."""
 
     input: Amount | None = None
     cached_input: Amount | None = None
@@ -51,7 +51,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which model is asked, and how."""
+    """The choice of the model, and the parameters of its requests."""
 
     provider: Provider = "auto"
     name: str = ""
@@ -70,11 +70,11 @@ class PresetSettings:
 
     Attributes:
         name: The user's name for the preset; the key of its object.
-        files: Names of files, relative to a root.
-        folders: Names of folders, relative to a root.
-        scope: Instead of `context.scope`; None: `context.scope`.
-        link_depth: Instead of `context.linkDepth`; None: `context.linkDepth`.
-        project: Whether it comes with the project: a stranger's choice. No source sets this.
+        files: The paths of files, relative to a root.
+        folders: The paths of folders, relative to a root.
+        scope: The scope that replaces `context.scope`; None for no replacement.
+        link_depth: The depth that replaces `context.linkDepth`; None for no replacement.
+        project: Whether the preset is from a project file, and so untrusted. No source sets this.
     """
 
     name: str = field(metadata={"key": True})
@@ -87,7 +87,7 @@ class PresetSettings:
 
 @dataclass(frozen=True, slots=True)
 class ContextSettings:
-    """What the model is shown of the editor."""
+    """The files and texts of the editor that the model is sent."""
 
     scope: Scope = "open"
     link_depth: Depth = 1
@@ -102,7 +102,7 @@ class ContextSettings:
 
 @dataclass(frozen=True, slots=True)
 class EditSettings:
-    """What the model may propose, and how the user reviews it."""
+    """The edits that the model may propose, and their presentation."""
 
     scope: Literal["current", "linked", "context"] = "context"
     can_add: bool = True
@@ -117,10 +117,10 @@ class CommandSettings:
     """A program that the agent may run.
 
     Attributes:
-        name: As the model calls it.
-        description: What it does, for the model.
+        name: The name by which the model calls the program.
+        description: A description of the program for the model.
         argv: The program and its arguments; `{name}` is replaced by an argument of the model.
-        safe: Whether it runs without a yes each time.
+        safe: Whether the program runs without an approval each time.
     """
 
     name: str
@@ -131,7 +131,7 @@ class CommandSettings:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """How long and with what the agent works."""
+    """The limits, tools and instructions of the agent."""
 
     max_iterations: Annotated[int, Bounds(5, 20)] = 10
     max_tokens: Annotated[int, Bounds(1)] = 100_000
@@ -146,7 +146,7 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """The web search service, and the private hosts that may be read all the same."""
+    """The web search service, and the private hosts that may be read nevertheless."""
 
     provider: Literal["none", "openai", "serper", "brave", "tavily"] = "none"
     api_key_env: str = ""
@@ -156,7 +156,7 @@ class WebSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """What the search index is made of; without an endpoint nothing of it leaves the machine."""
+    """The content of the search index; without an endpoint no text leaves the machine."""
 
     embeddings: Literal["local", "endpoint", "off"] = "local"
     model: str = ""
@@ -167,15 +167,15 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class PromptSettings:
-    """A question of the user's own, offered as a code action.
+    """A prompt of the user's, offered as a code action.
 
     Attributes:
-        title: In the menu.
-        prompt: What is asked.
-        kind: Of the code action.
-        languages: Language ids it is offered in; none: in all.
-        mode: How it is answered.
-        project: Whether it comes with the project: a stranger's words. No source sets this.
+        title: The title in the menu.
+        prompt: The prompt that is sent.
+        kind: The kind of the code action.
+        languages: The ids of the languages with the code action; empty for all languages.
+        mode: The mode of the turn.
+        project: Whether the prompt is from a project file, and so untrusted. No source sets this.
     """
 
     title: str
@@ -188,18 +188,18 @@ class PromptSettings:
 
 @dataclass(frozen=True, slots=True)
 class InstructionSettings:
-    """When comments that tell the agent what to do are carried out."""
+    """The conditions under which comments that instruct the agent are executed."""
 
     on_save: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacySettings:
-    """What never leaves the machine, for every model.
+    """Texts that are never sent to any model.
 
     Attributes:
-        deny: Patterns as in a `.gitignore`.
-        redact_secrets: Whether keys and passwords in what is sent get a mark in their place.
+        deny: Patterns of files, as in a `.gitignore`.
+        redact_secrets: Whether keys and passwords are replaced by a mark in text that is sent.
     """
 
     deny: tuple[str, ...] = ()
@@ -208,15 +208,15 @@ class PrivacySettings:
 
 @dataclass(frozen=True, slots=True)
 class OpenCodeSettings:
-    """An OpenCode server whose session is sent which files are open and what is selected.
+    """An OpenCode server whose session is sent the open files and the selection.
 
     Attributes:
-        enabled: Whether it is sent the context; nothing is sent without a `url`.
-        url: Where `opencode serve` listens; http on this machine, https elsewhere.
-        session: The id of the session to tell; "": the most recently updated one of the folder.
-        username: For its Basic authentication.
-        password_env: The variable that holds the password; "": OpenCode's own, where it is set.
-        debounce_seconds: How long the editor must have been quiet before the context is sent.
+        enabled: Whether the context is sent; without a `url` nothing is sent.
+        url: The address of `opencode serve`: http on this machine, https on others.
+        session: The id of the session; "" for the most recently updated session of the folder.
+        username: The name for Basic authentication.
+        password_env: The environment variable with the password; "" for OpenCode's own variable.
+        debounce_seconds: The seconds without a change after which the context is sent.
     """
 
     enabled: bool = True
@@ -229,14 +229,14 @@ class OpenCodeSettings:
 
 @dataclass(frozen=True, slots=True)
 class BridgeSettings:
-    """Other agents that are sent the editor's context."""
+    """The other agents that are sent the editor's context."""
 
     opencode: OpenCodeSettings = field(default_factory=OpenCodeSettings)
 
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """What is written to the log."""
+    """The level of the log, and whether requests to the model are traced."""
 
     level: Literal["debug", "info", "warning", "error"] = "warning"
     trace_model: bool = False
@@ -244,7 +244,7 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All of them."""
+    """All settings, by section."""
 
     model: ModelSettings = field(default_factory=ModelSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
