@@ -85,7 +85,7 @@ class QuestionAnswered(AgentEvent):
 
 @dataclass(frozen=True)
 class RetryScheduled(AgentEvent):
-    """The round starts again after a fault; its earlier text is discarded. `reason` is a sentence."""
+    """The round starts again after a fault, without its earlier text; `reason` is a sentence."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""The loop of a turn: ask the model, run the tools that it calls, until it is done or a limit is reached."""
+"""The loop of a turn: ask the model and run its calls, until it is done or a limit is reached."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -58,7 +58,7 @@ class TurnServices:
         confirm: Awaited before the first request with the turn and the estimated tokens of the
             request. Raises SendingDeclined if the user declines.
         pending_steering: Messages that the user sent during the turn and the model has not seen,
-            oldest first. The caller appends; the loop removes them before each round.
+            oldest first. The caller appends messages; the loop removes them before each round.
         seconds_left: Returns the seconds until the turn's time limit; infinity if there is none. The
             caller enforces the limit.
         window: Shortens the conversation; None if no part of it can be shortened.
@@ -126,7 +126,7 @@ async def run_turn(turn: Turn, messages: list[Message], services: TurnServices) 
 
 
 class AgentLoop:
-    """One run of a turn: the turn, its conversation, and the reminders that the model has had."""
+    """One run of a turn: the turn, its conversation, and the reminders sent to the model."""
 
     def __init__(self, turn: Turn, messages: list[Message], services: TurnServices) -> None:
         self._turn = turn
@@ -139,17 +139,17 @@ class AgentLoop:
         self._n_dropped = 0
         """The number of calls of the latest answer beyond `MAX_CALLS`, which are not run."""
         self._last_round_reason = ""
-        """Why the turn ends after the current round, for the user; empty if the round is not the last."""
+        """Why the current round is the last, as a sentence for the user; empty if it is not."""
         self._has_warned_empty = False
         """Whether the model has been reminded of an empty answer since its last tool call."""
         self._has_warned_form = False
-        """Whether the model has been reminded in which form tools are called."""
+        """Whether the model has been reminded of the form of tool calls."""
         self._text_call_tool: str | None = None
-        """The tool that the latest answer calls as plain text ("" for an unknown one); None for none."""
+        """The tool that the latest answer calls as plain text; "" if unknown, None for no call."""
         self._n_counted_messages = self._counted_tokens = 0
-        """How many messages the provider has counted with the tools' definitions, and their tokens; 0
-        after a compaction."""
-        # Created once: the bytes stay the same, even if the settings change meanwhile.
+        """The number of messages whose tokens the provider has counted together with the tool
+        definitions, and these tokens; 0 after a compaction."""
+        # Created once: the definitions stay the same even if the settings change during the turn.
         self._tools = services.toolbox.definitions()
         self._tool_tokens = estimate_prompt((), self._tools)
 
@@ -182,7 +182,7 @@ class AgentLoop:
         """Apply steering, compact if needed, ask the model and append its answer.
 
         Returns:
-            The answer, whose calls are not run yet.
+            The answer, whose calls have not been run.
 
         Raises:
             LimitReached: If a limit is exceeded, or the previous round was the last.
@@ -218,7 +218,8 @@ class AgentLoop:
         """Ask the model. If the conversation is too long, compact it by half and ask again.
 
         Raises:
-            ContextOverflow: If it is still too long after `MAX_COMPACTIONS`, or can't be shortened.
+            ContextOverflow: If the conversation is still too long after `MAX_COMPACTIONS`, or can't
+                be shortened.
         """
         for _ in range(MAX_COMPACTIONS):
             try:
@@ -241,7 +242,7 @@ class AgentLoop:
         """Send one request, and record its tokens in the turn.
 
         Returns:
-            The answer, with at most `MAX_CALLS` calls and the tools' own names.
+            The answer, with at most `MAX_CALLS` calls and the exact names of the tools.
 
         Raises:
             ContextOverflow: If the conversation is too long.
@@ -256,10 +257,10 @@ class AgentLoop:
         request = Request(
             tuple(self._messages),
             self._tools,
-            # The tools stay as they are, for a provider's cache of them and all that follows.
+            # The definitions stay the same, so that the provider's cached prefix stays valid.
             allowed=services.toolbox.last_round_tools if self._last_round_reason else (),
             ceiling=ceiling,
-            # Later on, little time may be left: then the limit ends the turn, not the model.
+            # In later rounds little time may be left: then the time limit ends the turn.
             patience=None if before.rounds or left == inf else _FIRST_ROUND_SILENCE * left,
         )
         try:
@@ -281,14 +282,17 @@ class AgentLoop:
         self._text_call_tool = self._find_written_call(completion)
         if self._text_call_tool is None:
             self._turn = before.with_round(completion, self._now())
-        else:  # its text is no part of the turn's answer
+        else:  # the text is no part of the turn's answer
             self._turn = before.with_usage(completion)
         services.emit(RoundCompleted(self._turn))
         check_refusal(completion)
         return completion
 
     async def _execute_calls(self, completion: Completion) -> None:
-        """Run the calls of an answer. Warn once of a repetition; after the second, the next round is the last."""
+        """Run the calls of an answer.
+
+        The first repetition causes a warning; after the second, the next round is the last.
+        """
         toolbox = self._services.toolbox
         ctx = replace(toolbox.ctx, is_last_round=bool(self._last_round_reason))
         ctx.reader.report.summary = None
@@ -345,7 +349,7 @@ class AgentLoop:
         return self._turn.usage.total
 
     def _estimate_prompt(self) -> int:
-        """Return about how many tokens the next request has: those counted, and an estimate of the rest."""
+        """Return the tokens of the next request: the counted ones, and an estimate of the rest."""
         known = self._counted_tokens if self._n_counted_messages else self._tool_tokens
         return known + estimate_prompt(self._messages[self._n_counted_messages :])
 
@@ -354,17 +358,17 @@ class AgentLoop:
         return self._services.toolbox.ctx.reader.snapshot().system.now()
 
     def _find_written_call(self, completion: Completion) -> str | None:
-        """Return the tool that an answer calls as plain text: "" if unknown, None if there is none."""
-        # Where no tool is offered, there is no form to tell the model of.
+        """Return the tool that an answer calls as plain text; "" if unknown, None for no call."""
+        # If no tool is offered, there is no form to remind the model of.
         if completion.tool_calls or not self._tools:
             return None
         return find_written_call(completion.text, TOOL_NAMES)
 
     def _remind_of_call_form(self, name: str) -> None:
-        """Remind the model once in which form tools are called.
+        """Remind the model once of the form of tool calls.
 
         Raises:
-            TurnFailed: If the model has had the reminder.
+            TurnFailed: If the model has already been reminded.
         """
         if self._has_warned_form:
             message = _CALLS_AS_TEXT.format(named=f" (`{name}`)" if name else "")
@@ -379,8 +383,8 @@ class AgentLoop:
         """Remind the model that its answer was empty.
 
         Raises:
-            TurnFailed: If the model has had the reminder since its last call, and the turn is empty.
-            LimitReached: If the model has had the reminder since its last call.
+            TurnFailed: If the model was reminded since its last call, and the turn is empty.
+            LimitReached: If the model was reminded since its last call.
         """
         if not self._has_warned_empty:
             self._has_warned_empty = True

@@ -1,4 +1,4 @@
-"""The model of the turns: selected and opened once, until the settings change.
+"""The model of the turns, which is selected and opened once and again when the settings change.
 
 `TracedModel` logs the requests to a model and its answers (`log.traceModel`).
 """
@@ -34,14 +34,13 @@ Tracer = Callable[[], Callable[[str], None] | None]
 
 
 class TracedModel(ModelWrapper):
-    """A model with a trace of each round: the new part only, not what an earlier request sent.
+    """A model that writes each request and answer to a trace, without messages already written.
 
-    It wraps the model inside the model that redacts secrets, so the trace shows the text that is
-    really sent.
+    It is wrapped by the model that redacts secrets, so the trace shows the text that is sent.
 
     Args:
         inner: The model.
-        write: Takes the text of a question or an answer; called in a worker.
+        write: Takes the text of a request or an answer; called in a worker thread.
     """
 
     def __init__(self, inner: Model, write: Callable[[str], None]) -> None:
@@ -86,7 +85,7 @@ def _json(value: object) -> str:
 
 
 _UNUSABLE = (NoModel, ModelUnavailable, ModelTimeout, ModelRefused)
-"""Errors after which a turn had no model; after others the model is there, and another turn may do."""
+"""Errors which mean that no model answers; after other errors, another turn may succeed."""
 
 
 class _ObservedModel(ModelWrapper):
@@ -123,7 +122,7 @@ class _ObservedModel(ModelWrapper):
 
 @dataclass(slots=True)
 class _OpenModel:
-    """A model, what it was opened for, and how many turns use it."""
+    """A model, the settings it was opened for, and the number of its users."""
 
     settings: ModelSettings
     choice: ModelChoice
@@ -132,11 +131,11 @@ class _OpenModel:
 
 
 class ModelSource:
-    """Owns the open model; touched on the event loop only.
+    """The owner of the open model; used on the event loop only.
 
     Attributes:
-        problem: Why the latest turn had no model that answers, as a sentence; "" if it had one, or
-            before the first turn.
+        problem: Why no model answered the latest turn, as a sentence; "" if one answered, or before
+            the first turn.
     """
 
     def __init__(self, system: System, tracer: Tracer = lambda: None) -> None:
@@ -149,7 +148,7 @@ class ModelSource:
 
     @property
     def choice(self) -> ModelChoice | None:
-        """The model in use and why, or None before the first turn."""
+        """The model in use and the reason of its choice; None before the first turn."""
         return self._opened.choice if self._opened else None
 
     @property
@@ -159,7 +158,7 @@ class ModelSource:
 
     @property
     def window(self) -> int | None:
-        """How many tokens the model in use can read; None where that, or the model, is not known."""
+        """The tokens that the model in use can read; None if the number or the model is unknown."""
         return self._opened.model.context_tokens if self._opened else None
 
     @asynccontextmanager
@@ -168,10 +167,10 @@ class ModelSource:
 
         Args:
             settings: The settings that select the model.
-            is_turn: Whether a turn needs the model, so that `problem` says how the attempt ended.
+            is_turn: Whether a turn needs the model; only then does a failure set `problem`.
 
         Raises:
-            ModelError: If there is no model, with a sentence that says how to get one.
+            ModelError: If there is no model; the text says how to get one.
         """
         try:
             opened = await self._open(settings)
@@ -185,25 +184,25 @@ class ModelSource:
             yield _ObservedModel(model, lambda problem: self._note_problem(opened, problem))
         finally:
             opened.n_users -= 1
-            # Other settings have come meanwhile: the last turn with the old model closes it.
+            # The settings have changed: the last user of the old model closes it.
             if opened is not self._opened and not opened.n_users:
                 await opened.model.close()
 
     def _note_problem(self, opened: _OpenModel, problem: str) -> None:
-        """Keep why a model does not answer, unless other settings have come meanwhile."""
+        """Store why a model does not answer, unless the settings have changed."""
         if opened is self._opened:
             self.problem = problem
 
     async def warm(self, settings: ModelSettings) -> None:
-        """Do what the first turn would have to wait for, if there is a model."""
+        """Prepare the model in advance, if there is one, so that the first turn need not wait."""
         try:
             async with self.use(settings, is_turn=False) as model:
                 await model.warm()
         except NoModel:
-            return  # the first turn will say so
+            return  # the first turn reports it
 
     async def close(self) -> None:
-        """Close connections and child processes."""
+        """Close the model with its connections and processes; a model in use is closed later."""
         opened, self._opened = self._opened, None
         if opened is not None and not opened.n_users:
             await opened.model.close()

@@ -1,14 +1,14 @@
 """The last step before a model: redact secrets, break control tokens, log the request.
 
-Every request of a turn passes here, from any part of the agent: the question, tool results, earlier
-turns, summaries, rewrites. Before this step, texts are unchanged, so line numbers, quotes and
-merges keep their meaning. The model receives marks (`stet.privacy.redactor`), and marks in its
-answer are resolved where edits are made (`stet.tools.edit_file`).
+Every request of a turn passes through this module: the question, tool results, earlier turns,
+summaries, rewrites. Before this step, texts are unchanged, so line numbers, quotes and merges stay
+correct. The model receives marks (`stet.privacy.redactor`), and marks in its answer are resolved
+where edits are made (`stet.tools.edit_file`).
 
-Servers on this machine, including the server of the embedded model, look for the control tokens of
+Servers on this machine, including the server of the embedded model, parse the control tokens of
 their chat template in all text (`stet.text.spoofing`), so a text could forge a speaker. The tokens
 are broken in every message and restored in the model's answer, so that its edits quote the file
-unchanged. This is done for every provider: the server at an address is not known.
+unchanged. This is done for every provider: the software behind an address is not known.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ _CURRENT = re.compile(
 )
 _NUMBERED = re.compile(r"^ {0,12}(\d{1,9})\t", re.MULTILINE)
 _ABOUT = ("file", "path", "folder", "query", "url", "name", "files", "command")
-"""Arguments that say what a call is about, the first that is there."""
+"""The arguments that describe a call; the first one present is used."""
 _MAX_ABOUT = 120
 _WORDS = {
     "file_contents": "file",
@@ -83,7 +83,7 @@ def summarize_request(messages: Sequence[Message], before: Sequence[Message]) ->
 
 
 def _n_earlier(messages: Sequence[Message]) -> int:
-    """Return how many messages a turn begins with that are of those before it."""
+    """Return how many messages of earlier turns a request contains."""
     users = [n for n, message in enumerate(messages) if message.role == "user"]
     return users[-1] - 1 if len(users) > 1 and messages[0].role == "system" else 0
 
@@ -134,17 +134,17 @@ def _call_subject(call: ToolCall) -> str:
 
 
 _LARGE_TO_REDACT = 20_000
-"""Characters that have not been looked through yet from which on it is done in a worker thread."""
+"""Requests with more characters than this are scanned for secrets in a worker thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """On whose behalf a model is asked, and where it is.
+    """The turn that asks a model, and the host of the model.
 
     Attributes:
-        turn: Its id.
-        chat: The conversation's.
-        host: Of the model; "" for one in a process of ours.
+        turn: The id of the turn.
+        chat: The id of the conversation.
+        host: The host of the model; "" for a model in a process of this server.
     """
 
     turn: str
@@ -157,9 +157,9 @@ class RedactingModel(ModelWrapper):
 
     Args:
         inner: The model.
-        redactor: Knows the marks; None if the user wants no marks.
-        sendings: Receives each request.
-        origin: The origin of this turn.
+        redactor: Replaces secrets by marks; None if the user wants no marks.
+        sendings: The log that records each request.
+        origin: The origin of the requests.
         now: Returns the time, in seconds since the epoch.
     """
 
@@ -189,7 +189,7 @@ class RedactingModel(ModelWrapper):
         if self._redactor is not None:
             texts = list(_request_texts(request))
             if sum(map(len, texts)) > _LARGE_TO_REDACT:
-                # Text of earlier requests is known, so this is quick except the first time.
+                # Text of earlier requests is cached, so only the first scan takes long.
                 await asyncio.to_thread(_scan_texts, self._redactor, texts)
             redacted_request, kinds = redact_request(request, self._redactor)
         self._log_request(redacted_request, kinds)
@@ -262,7 +262,7 @@ def redact_parts(
 
 
 def _request_texts(request: Request) -> Iterable[str]:
-    """Yield all that is said in a request."""
+    """Yield all texts of a request."""
     for message in request.messages:
         yield message.content
         for call in message.tool_calls:
@@ -274,8 +274,8 @@ def _request_texts(request: Request) -> Iterable[str]:
 def redact_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
     """Return JSON with marks in its strings, still valid JSON; other text gets marks as plain text.
 
-    A mark put into the source text of JSON may remove a backslash or a quote, and a secret that is
-    written with escapes is not found there.
+    Strings are decoded first: a mark in the JSON source may replace a backslash or a quote, and a
+    secret that is written with escapes is not found there.
     """
     kinds: Counter[str] = Counter()
 
@@ -292,9 +292,9 @@ def redact_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
 
 
 def map_json_strings(text: str, change: Callable[[str, str], str]) -> str:
-    """Return JSON with the strings in it changed, or any other text changed as plain text.
+    """Return JSON with its strings changed; text that is not JSON is changed as one string.
 
-    `change` takes a string and the key that it is under, "" for none.
+    `change` takes a string and the key of its value, "" for none.
     """
     try:
         value = json.loads(text)
@@ -305,7 +305,7 @@ def map_json_strings(text: str, change: Callable[[str, str], str]) -> str:
 
 
 def _map_strings(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
-    """Return a JSON value with its strings changed; `name` is the key that it is under."""
+    """Return a JSON value with its strings changed; `name` is the key of the value."""
     if isinstance(value, str):
         return change(value, name)
     if isinstance(value, list):
@@ -323,7 +323,7 @@ def _scan_texts(redactor: Redactor, texts: Sequence[str]) -> None:
 
 
 _LARGE_TO_ESCAPE = 100_000
-"""Characters from which on it is done in a worker thread."""
+"""New messages with more characters than this are escaped in a worker thread."""
 
 
 class TokenEscapingModel(ModelWrapper):
@@ -332,7 +332,7 @@ class TokenEscapingModel(ModelWrapper):
     def __init__(self, inner: Model) -> None:
         super().__init__(inner)
         self._sent: dict[Message, Message] = {}
-        """What the messages of the request before became: most of them are sent again."""
+        """The escaped messages of the previous request: most of them are sent again."""
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Ask; see `Model.complete`.
@@ -353,7 +353,7 @@ class TokenEscapingModel(ModelWrapper):
         return replace(answer, text=unescape_special_tokens(answer.text), tool_calls=calls)
 
     async def _escape_request(self, request: Request) -> Request:
-        """Return a request that a model may read. The same text always gives the same bytes."""
+        """Return the request with escaped texts. Equal texts always have equal results."""
         new = [message for message in request.messages if message not in self._sent]
         if sum(len(message.content) for message in new) > _LARGE_TO_ESCAPE:
             escaped = await asyncio.to_thread(_escape_messages, new)
@@ -367,14 +367,14 @@ class TokenEscapingModel(ModelWrapper):
 
 
 class _UnescapingStream:
-    """Streams what is said, mended: what may be half of a broken token waits for its end."""
+    """A stream that restores control tokens; a possible part of a token waits for its end."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._pending = ""
 
     def write(self, piece: str) -> None:
-        """Handle a piece of the answer."""
+        """Pass on a piece of the answer, except what may be the beginning of a token."""
         text = self._pending + piece
         end = incomplete_token_start(text)
         self._pending = text[end:]
@@ -382,12 +382,12 @@ class _UnescapingStream:
             self._sink(unescape_special_tokens(text[:end]))
 
     def finish(self) -> None:
-        """Finish: nothing more comes."""
+        """Pass on the rest at the end of the answer."""
         if self._pending:
             self._sink(unescape_special_tokens(self._pending))
 
     def reset(self) -> None:
-        """Handle a restart of the answer."""
+        """Discard the waiting text when the answer starts again."""
         self._pending = ""
 
 

@@ -1,8 +1,8 @@
-"""A turn in the mode `rewrite`: exactly the selected characters become other text, as a proposal.
+"""A turn in the mode `rewrite`: propose a new text for exactly the selected characters.
 
 A model of ordinary size gets the selection, the text around it and the instruction, and answers
-with the new text of the selection. The embedded model is so small that it loses lines in long
-texts, so it gets smaller tasks: see `stet.agent.rewriting`.
+with the new text of the selection. The embedded model loses lines in long texts, so it gets smaller
+tasks: see `stet.agent.rewriting`.
 """
 
 import ast
@@ -43,7 +43,7 @@ from stet.workspace.snapshot import Snapshot
 
 def _python(text: str) -> None:
     with warnings.catch_warnings():
-        # Odd escapes in somebody's file are not ours to report.
+        # The parser's warnings about the user's file are not reported.
         warnings.simplefilter("ignore")
         ast.parse(text)
 
@@ -56,8 +56,9 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 
 def syntax_problem(language: str, before: str, edit: TextEdit) -> str:
-    """Return what `edit` breaks, in a few words. Return "" if the file was broken before or nothing
-    breaks.
+    """Return the syntax error that `edit` causes, in a few words.
+
+    Return "" if there is none, if the text had one before, or if the language is not checked.
     """
     if (read := _READERS.get(language)) is None or _problem(read, before):
         return ""
@@ -85,8 +86,8 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
     """Rewrite the turn's selection and propose the result.
 
     Raises:
-        LimitReached: If it would cost more than the turn may.
-        TurnFailed: With a sentence, if there is no selection or the result is of no use.
+        LimitReached: If the requests would exceed the cost limit.
+        TurnFailed: If there is no selection, or the result can't be proposed.
         ModelError: If the model can't be asked.
     """
     ctx = services.toolbox.ctx
@@ -121,7 +122,7 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
 
 
 async def _ask(turn: Turn, request: Request, services: TurnServices) -> tuple[Turn, str]:
-    """Run one round. Return the turn after it, and the answer.
+    """Run one round. Return the turn after the round, and the answer.
 
     Raises:
         TurnFailed: If the answer is cut or refused.
@@ -144,10 +145,10 @@ async def _ask(turn: Turn, request: Request, services: TurnServices) -> tuple[Tu
 
 
 def create_rewrite_plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
-    """Return how the passage is rewritten; `small` says that the model is the embedded one.
+    """Return the plan of the rewrite; `small` means that the model is the embedded one.
 
     Raises:
-        TurnFailed: If that can't be done.
+        TurnFailed: If the passage can't be rewritten.
     """
     if small and wants_correction(passage):
         return prose.plan(passage)
@@ -159,10 +160,9 @@ def create_rewrite_plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
 def select_passage(
     ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, small: bool
 ) -> RewritePassage:
-    """Find the selected characters in the document of the time when the turn began.
+    """Find the selected characters in the document as it was when the turn began.
 
-    This function looks for secrets, which takes long in a long selection: call it in a worker
-    thread.
+    Searching a long selection for secrets takes long: call this in a worker thread.
 
     Args:
         ask: The question, with its place.
@@ -210,18 +210,19 @@ def _restore_secrets(text: str, shown: TextDocument, ctx: ToolContext) -> str:
 async def _prepare_rewrite(
     summary: str, ctx: ToolContext, shown: TextDocument, passage: RewritePassage, text: str
 ) -> PreparedDraft | RejectedDraft:
-    """Prepare the edit that sets the passage to `text`, for the current file. Nothing is awaited
-    after the last check of the file.
+    """Prepare the edit that sets the passage to `text` in the current file.
+
+    The edit fits the file until the caller awaits.
 
     Raises:
-        InvalidInstruction: If the user has written over it.
-        ToolError: If the file may not be edited, or is changed all the time.
+        InvalidInstruction: If the user has edited the passage.
+        ToolError: If the file may not be edited, or changes during every attempt.
     """
     for _ in range(_MAX_TRIES):
         live = await ctx.reader.document_to_edit_at(shown.uri)
         view, changes = ctx.reader.pending_view(live), ctx.reader.changes_since_shown(live)
         look = ctx.proposer.rules.prefetch_status((live.uri,))
-        # Comparing a long file takes long.
+        # In a thread: comparing a long file takes long.
         edit = await asyncio.to_thread(_rebase_edit, passage, text, shown, changes, live)
         draft = ctx.proposer.edit_draft(live, passage.name, edit, summary)
         rules = await asyncio.to_thread(look)
@@ -238,10 +239,10 @@ def _rebase_edit(
     changes: tuple[TextChange, ...],
     live: TextDocument,
 ) -> TextEdit:
-    """Return the edit that puts `text` in the passage's place, for the text as it is now.
+    """Return the edit of the current text that replaces the passage by `text`.
 
     Raises:
-        InvalidInstruction: If the user has written over it.
+        InvalidInstruction: If the user has edited the passage.
     """
     if passage.is_part_of_line:
         place = map_range(passage.place, changes)
@@ -252,12 +253,16 @@ def _rebase_edit(
 
 
 async def _check(shown: TextDocument, passage: RewritePassage, text: str) -> None:
-    """Refuse a result that is not worth a review."""
+    """Refuse an unchanged text, and one that breaks the syntax of the file.
+
+    Raises:
+        TurnFailed: If the text is refused.
+    """
     if text == passage.text:
         raise TurnFailed(
             "The model gave the text back unchanged; say more precisely what to change."
         )
     edit = passage.edit(text)
-    # A parser may take its time on a long file.
+    # In a thread: parsing a long file takes long.
     if problem := await asyncio.to_thread(syntax_problem, passage.language, shown.text, edit):
         raise TurnFailed(f"The model's text was refused: {problem}. Ask again, or select less.")

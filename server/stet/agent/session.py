@@ -1,8 +1,7 @@
 """A session: one conversation with its history and its queue, and how it is persisted.
 
-The rows are kept by an `ArchiveStorage`; the real one is `stet.storage.state_store`. What is loaded is
-treated as hostile: each row is checked as a whole, and a row with an unexpected content is left out
-and logged.
+The rows are stored by an `ArchiveStorage`; its implementation is `stet.storage.state_store`. Loaded
+rows are not trusted: each row is validated as a whole, and an invalid row is skipped and logged.
 """
 
 import asyncio
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
 
 
 MAX_FILES = 100
-"""How many of the files shown in a chat are watched for changes."""
+"""The most files shown in a chat whose changes are reported to the model."""
 
 MAX_TURNS = 100
-"""How many turns a chat remembers: as many as any setting can ask for."""
+"""The most turns in the history of a chat: the maximum of `agent.historyLength`."""
 MAX_USER_MESSAGES = 1000
-"""How many of the user's questions: those of as many turns as are kept."""
+"""The most messages of the user that a chat remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,9 @@ class TurnStart:
         knowledge: What the model knows after reading this text.
         shown: The files that are shown to the model while the turn runs.
         prompt: The messages that the turn sends.
-        n_history: The number of the history's last turns that the prompt began with, or represents.
+        n_history: The number of the history's last turns that the prompt replaces.
         active: The name of the active file; "" if there is none.
-        epoch: The privacy rules that apply to the turn.
+        epoch: The fingerprint of the privacy rules of the turn.
         is_overflow: Whether the model has refused the turn as too long even after compaction.
     """
 
@@ -78,16 +77,16 @@ class Session:
 
     Attributes:
         chat: The id of the chat.
-        history: Earlier turns, oldest first. Their messages stay as they were sent while there is
-            room, so that a provider's cache of the prefix stays valid.
+        history: Earlier turns, oldest first. Their messages stay as they were sent until they are
+            compacted, so that a provider's cached prefix stays valid.
         queue: Ids of pending turns.
         running: The id of the running turn, if there is one.
         knowledge: What the model knows of its proposals and of files, according to the history.
         turn_start: The state with which the running turn began, until the turn is over.
         user_messages: Only the user's own messages, oldest first: the agent may read from a host
-            that they name. The history also contains the text of others.
+            that the messages name. The history also contains the text of others.
         untrusted: Text by others that was shown to the model.
-        approved_hosts: Hosts that a search has named or the user has allowed.
+        approved_hosts: Hosts that a search has returned or the user has allowed.
         save_lock: Held while the session is written, so that older state is never written last.
     """
 
@@ -109,16 +108,16 @@ class Session:
         return record.active if record else ""
 
     def record_user_message(self, words: str) -> None:
-        """Note what the user has said; of very much the latest."""
+        """Append a message of the user. Discard the oldest beyond `MAX_USER_MESSAGES`."""
         self.user_messages.append(words)
         del self.user_messages[:-MAX_USER_MESSAGES]
 
     def record_turn(self, turn: Turn, hunks: tuple[Hunk, ...]) -> None:
         """Add the turn to the history.
 
-        Only the question and the outcome are kept of a turn that was cancelled before the model's
-        first answer, or that the model refused as too long: the context of the first is sent again,
-        and the second would be too long again.
+        Only the question and the outcome are stored if the turn was cancelled before the model's
+        first answer, as the next turn sends its context again, or if the model refused it as too
+        long, as its messages would be too long again.
         """
         turn_start, self.turn_start = self.turn_start, None
         active = turn_start.active if turn_start is not None else ""
@@ -126,7 +125,7 @@ class Session:
         question = turn.ask.prompt
         is_overflow = turn_start is not None and turn_start.is_overflow
         if is_overflow or (turn.state is TurnState.CANCELLED and not turn.rounds):
-            # It may have been cancelled because it would have sent too much.
+            # The user may have cancelled the turn because it would have sent too much.
             turn_start, question = None, question[:MAX_ANSWER]
         if turn_start is None:
             answer = turn.answer or turn.summary
@@ -134,7 +133,7 @@ class Session:
         else:
             self.knowledge = turn_start.knowledge_at_end()
             prompt, question = turn_start.prompt, turn_start.feedback + question
-            # What an earlier run has kept may have come in front meanwhile.
+            # Turns of earlier runs may have been inserted at the front during the turn.
             first = len(self.history) - turn_start.n_history
             self.history[first:] = prompt.history
             exchange = Exchange.from_turn(prompt.current_turn, question, turn, record)
@@ -148,22 +147,23 @@ log = logging.getLogger(__name__)
 SERVER_DIED = "Stet was ended while this turn was under way. Ask again for the rest."
 MAX_EXCHANGES = 100
 MAX_CHARACTERS = 4_000_000
-"""Of a chat's history, how many turns are kept, and how much they may say: the latest of it."""
+"""The most turns of a chat's history that are persisted, and the most characters of their messages;
+the latest turns are persisted."""
 
 
 class ArchiveStorage(Protocol):
-    """Where turns and chats are kept; nothing raises when the disk fails."""
+    """The storage of turns and chats; no method raises when the disk fails."""
 
     def persist_turn(self, row: TurnRow) -> None:
-        """Keep a turn as it is now; it outlives the process once this returns."""
+        """Persist a turn. The row outlives the process when this returns."""
         ...
 
     def persist_chat(self, row: ChatRow) -> None:
-        """Keep what a chat knows now; may take long."""
+        """Persist a chat. This may take long."""
         ...
 
     def load_chats(self) -> ChatRows:
-        """Load what earlier runs have persisted. This may take long."""
+        """Load the rows of earlier runs. This may take long."""
         ...
 
 
@@ -172,8 +172,8 @@ class SavedChats:
     """Earlier conversations.
 
     Attributes:
-        turns: All over, oldest first.
-        sessions: What each chat remembers; nothing waits or runs in them.
+        turns: The turns, all of them ended, oldest first.
+        sessions: The session of each chat, without queued or running turns.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -181,13 +181,13 @@ class SavedChats:
 
 
 class ChatArchive:
-    """Between the agent's values and rows."""
+    """The conversion between the agent's values and rows."""
 
     def __init__(self, rows: ArchiveStorage) -> None:
         self._rows = rows
 
     def save_turn(self, turn: Turn) -> None:
-        """Keep a turn as it is now; takes a fraction of a millisecond."""
+        """Persist a turn; this takes a fraction of a millisecond."""
         self._rows.persist_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
 
     def save_chat(
@@ -197,12 +197,12 @@ class ChatArchive:
         knowledge: ModelKnowledge,
         n_sent_characters: int = 0,
     ) -> None:
-        """Keep what a chat knows; for a worker thread, because that may be much.
+        """Persist a chat. This may take long: call it in a worker thread.
 
         Args:
-            chat: Its id.
-            history: Its turns, oldest first.
-            knowledge: What its model knows of proposals and files.
+            chat: The id of the chat.
+            history: The turns of the chat, oldest first.
+            knowledge: What the model knows of proposals and files.
             n_sent_characters: `KnownAddresses.n_sent_characters`.
         """
         exchanges = [asdict(exchange) for exchange in _limit_history(history)]
@@ -215,7 +215,7 @@ class ChatArchive:
     def load(self) -> SavedChats:
         """Return earlier conversations; a turn that was not over when its server died has failed.
 
-        Takes long where there is much, and imports what checks it: for a worker thread.
+        This may take long, and it imports pydantic: call it in a worker thread.
         """
         saved = self._rows.load_chats()
         turns = filter(None, map(_parse_turn, saved.turns))
@@ -224,7 +224,7 @@ class ChatArchive:
 
 
 def _limit_history(history: Sequence[Exchange]) -> Sequence[Exchange]:
-    """Return the end of a history, as much as is kept."""
+    """Return the end of a history, within `MAX_EXCHANGES` and `MAX_CHARACTERS`."""
     left, n = MAX_CHARACTERS, 0
     for exchange in reversed(history[-MAX_EXCHANGES:]):
         left -= sum(len(message.content) for message in exchange.messages)
@@ -235,7 +235,7 @@ def _limit_history(history: Sequence[Exchange]) -> Sequence[Exchange]:
 
 
 def _to_json(value: object) -> str:
-    """Return JSON that any reader takes: lone surrogates, which none would, become question marks."""
+    """Return JSON in valid UTF-8: lone surrogates become question marks."""
     text = json.dumps(value, ensure_ascii=False, default=_to_plain)
     return text.encode("utf-8", "replace").decode()
 
@@ -267,7 +267,7 @@ def _parse_session(row: ChatRow) -> Session | None:
         fields = json.loads(row.fields)
         known = fields if isinstance(fields, dict) else {}
         history = _adapter(list[Exchange]).validate_python(known.get("history"))
-        # A call without its result would be refused by providers, with all that follows.
+        # Providers refuse every request that contains a call without a result.
         history = [
             replace(one, messages=tuple(with_missing_results(one.messages))) for one in history
         ]
@@ -289,8 +289,8 @@ def _count_or_none(value: object) -> int | None:
 
 
 def _describe_problem(problem: Exception) -> str:
-    """Describe the fault in a row without its content. The content belongs to a conversation."""
-    from pydantic import ValidationError  # late, as below
+    """Describe the fault in a row without the row's content, which is private."""
+    from pydantic import ValidationError  # late: see `_adapter`
 
     if not isinstance(problem, ValidationError):
         return type(problem).__name__
@@ -304,7 +304,7 @@ def _is_id(text: str) -> bool:
 
 @cache
 def _adapter(form: Any) -> "TypeAdapter[Any]":
-    # Imported late: pydantic takes long to import, and this runs in a thread after `initialize`.
+    # Imported late: importing pydantic takes long, and this runs in a thread after `initialize`.
     from pydantic import TypeAdapter
 
     return TypeAdapter(form)

@@ -1,4 +1,4 @@
-"""Execute the calls of one answer, in order, and detect a model that repeats itself.
+"""The execution of the calls of one answer, in order, and the detection of repeated calls.
 
 There are three signs of a loop: the same call three times in a row, two alternating calls
 (A-B-A-B), the same error three times. Calls are the same if tool and arguments are the same;
@@ -22,10 +22,10 @@ from stet.tools.editor_actions import Question
 from stet.tools.tool_state import ToolRun, ToolState
 
 MAX_REPEATS = 3
-"""The number of same calls or errors that is a sign of a loop."""
+"""The number of equal calls or errors that is a sign of a loop."""
 
 MAX_QUOTE = 160
-"""Characters of an error that are repeated to the model."""
+"""The most characters of an error that are quoted to the model."""
 
 _Key = tuple[str, str]
 
@@ -71,7 +71,7 @@ class LoopDetector:
 
 
 def canonical_arguments(arguments: str) -> str:
-    """Return arguments in the one form of equal ones; what is no JSON stays as it is."""
+    """Return arguments as canonical JSON; text that is not JSON is only stripped."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True, separators=(",", ":"))
     except (ValueError, RecursionError):
@@ -79,17 +79,17 @@ def canonical_arguments(arguments: str) -> str:
 
 
 MAX_CALLS = 64
-"""Calls of one answer that are executed. A model that repeats itself writes hundreds, and the work for
-each call grows with the number of calls before it."""
+"""The most calls of one answer that are executed. A model that repeats itself writes hundreds, and
+the work for each call grows with the number of calls before it."""
 
 _CALL_CUT_OFF = "Your answer was cut off within this call, so it was not run. Send less at once."
 
 
 class ToolExecutor:
-    """Executes the calls of one answer, in their order.
+    """The execution of the calls of one answer, in order.
 
-    The model wrote all calls before it saw the result of any. So edits of one file in one answer mean
-    the text as it was shown before, and are checked and proposed as a whole.
+    The model wrote all calls before it saw the result of any call. So all edits of one file in one
+    answer refer to the text that was shown before, and are checked and proposed as a whole.
 
     Args:
         turn: The turn after the model's answer.
@@ -111,13 +111,14 @@ class ToolExecutor:
         self._n_whole = len(self._calls) - (completion.stop_reason is StopReason.LENGTH)
         self._batch_keys = [toolbox.batch_key(call) for call in self._calls[: self._n_whole]]
         self._done: dict[int, ToolOutcome] = {}
-        """The outcomes of calls that were run together with an earlier one."""
+        """The outcomes, by index of the call, of calls that were run with an earlier call."""
         self._first = len(turn.tool_calls)
         self._turn = turn.with_calls(toolbox.create_run(call) for call in self._calls)
 
     async def execute(self, messages: list[Message], loop_detector: LoopDetector) -> Turn:
-        """Execute all calls. Append the result of each to `messages`, and record each in
-        `loop_detector`. Return the turn after the last call.
+        """Execute all calls and return the turn after the last one.
+
+        Append the result of each call to `messages`, and record each call in `loop_detector`.
         """
         for n, call in enumerate(self._calls):
             started = self._transition(n, ToolState.INIT)
@@ -125,7 +126,7 @@ class ToolExecutor:
             outcome = await self._run_call(n)
             self._finish_call(n, outcome)
             loop_detector.record(call, outcome.error)
-            # Most of the text was written by others: no part may look like a section of Stet's.
+            # Most of the text was written by others: it must not look like a section of Stet's.
             self._toolbox.ctx.proposer.untrusted.add(
                 describe_call_source(call.name, parse_arguments(call)), outcome.text
             )
@@ -148,7 +149,7 @@ class ToolExecutor:
         return self._done[n]
 
     async def _ask_question(self, n: int, question: Question) -> str:
-        """Put a question of call `n` to the user and return the answer; the call waits meanwhile."""
+        """Put a question of call `n` to the user and return the answer."""
         self._transition_if_allowed(n, ToolState.WAITING)
         answer = await self._toolbox.ctx.ask_question(question)
         self._transition_if_allowed(n, ToolState.SUBMITTED)
@@ -165,9 +166,7 @@ class ToolExecutor:
         return self._store_run(n, self._tool_run(n).transition_to(state))
 
     def _transition_if_allowed(self, n: int, state: ToolState) -> None:
-        """Update call `n` after the user is asked or has answered. A tool that only reads shows
-        neither state.
-        """
+        """Update call `n` when the user is asked or has answered, if its tool has such a state."""
         if self._tool_run(n).can_transition_to(state):
             run = self._transition(n, state)
             self._emit(ToolStateChanged(self._turn, run))
@@ -199,22 +198,20 @@ class ToolExecutor:
 
 
 def limit_calls(completion: Completion) -> tuple[Completion, int]:
-    """Return an answer with the calls that are carried out, and the number of further calls."""
+    """Return an answer with at most `MAX_CALLS` calls, and the number of calls left out."""
     n_more = len(completion.tool_calls) - MAX_CALLS
     if n_more <= 0:
         return completion, 0
     limited = replace(
         completion,
         tool_calls=completion.tool_calls[:MAX_CALLS],
-        stop_reason=StopReason.TOOL_CALLS,  # if one was cut, it was the last
+        stop_reason=StopReason.TOOL_CALLS,  # only the last call can have been cut off
     )
     return limited, n_more
 
 
 def with_valid_arguments(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-    """Return calls that are valid in the history. A provider refuses broken JSON in every later
-    request.
-    """
+    """Return the calls with empty arguments in place of invalid ones, which providers refuse."""
     return tuple(
         call if parse_arguments(call) is not None else replace(call, arguments="{}")
         for call in calls

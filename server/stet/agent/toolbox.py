@@ -1,4 +1,4 @@
-"""The one list of tools, in the order the model sees them, and how a call is run."""
+"""The list of all tools, in the order in which the model sees them, and the running of calls."""
 
 import json
 import logging
@@ -55,12 +55,12 @@ from stet.workspace.uris import canonical
 log = logging.getLogger(__name__)
 
 MAX_ERROR = 12_000
-"""Characters of the report of a failed call: the report may quote the model's text."""
+"""The most characters of the report of a failed call, which may quote the model's text."""
 MAX_POSITION = 80
 MAX_MESSAGE = 300
-"""Characters kept of a failed edit: of where it was to go, and of why it failed."""
+"""The most characters of the position and of the error in the report of a failed edit."""
 MAX_ARGUMENTS = 100
-"""The most arguments of one call that are examined: no tool has so many."""
+"""The most arguments of one call that are validated: no tool has so many."""
 
 ALL_TOOLS: tuple[Tool, ...] = (
     SEARCH_WORKSPACE,
@@ -92,13 +92,13 @@ ALL_TOOLS: tuple[Tool, ...] = (
 TOOL_NAMES = MappingProxyType(
     {tool.name: frozenset(tool.params.model_fields) for tool in ALL_TOOLS}
 )
-"""The names of all tools, each with those of its arguments."""
+"""The names of all tools, each with the names of its arguments."""
 
 
 def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tuple[Tool, ...]:
     """Return the tools of a turn: the settings' choice, narrowed by the question and its mode.
 
-    Those of the web only where a search API is configured.
+    `has_web` says whether web access is configured; without it, the tools of the web are left out.
     """
     tools = {*settings.disabled_tools, *ask.disabled_tools}
     groups = {*settings.disabled_groups, *ask.disabled_groups}
@@ -117,7 +117,7 @@ def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tu
 
 
 _LAST_ROUND_GROUPS = {ToolGroup.ACTION, ToolGroup.ADVANCED}
-"""What is offered in a turn's last round: looking up more would lead nowhere."""
+"""The groups that are offered in a turn's last round: no round is left to use a result."""
 
 _NOT_IN_LAST_ROUND = (
     "Not carried out: the turn was near its limit, and in its last round nothing is looked up."
@@ -135,7 +135,7 @@ class ToolOutcome:
         is_excused: Whether the call itself is correct, but a rule, the user or another edit of the
             same answer prevented it.
         hunks: Ids of the proposed hunks; calls executed as one share their hunks.
-        has_sections: As in the result of the tool; see `Tool`.
+        has_sections: Whether the text has sections of Stet's; see `Tool.has_sections`.
     """
 
     text: str
@@ -164,16 +164,14 @@ class Toolbox:
 
     Attributes:
         tools: The tools that are offered.
-        ctx: What the tools may use.
+        ctx: The ports that the tools use.
     """
 
     tools: tuple[Tool, ...]
     ctx: ToolContext
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """Return the tool definitions for the model. Equal definitions in every round keep a
-        provider's cache valid.
-        """
+        """Return the tool definitions for the model."""
         settings = self.ctx.reader.workspace.settings.agent
         return tuple(
             definition(tool, tool.listing(settings) if tool.listing else "") for tool in self.tools
@@ -181,7 +179,7 @@ class Toolbox:
 
     @property
     def last_round_tools(self) -> tuple[str, ...]:
-        """The tools that may be called in the last round: what acts and what ends the turn."""
+        """The names of the tools that may be called in the last round: those that act or end."""
         return tuple(
             tool.name
             for tool in self.tools
@@ -189,9 +187,9 @@ class Toolbox:
         )
 
     def resolve_tool_names(self, completion: Completion) -> Completion:
-        """Return an answer whose calls name the tools that they mean, of those that are offered.
+        """Return an answer whose calls have the exact names of the offered tools.
 
-        What means none keeps its name, at most `MAX_NAME` characters of it.
+        An unknown name stays, but at most `MAX_NAME` characters of it.
         """
         names = [tool.name for tool in self.tools]
         calls = tuple(
@@ -203,7 +201,7 @@ class Toolbox:
         )
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """Run a call. The outcome has a text for the model in any case."""
+        """Run a call. The outcome always has a text for the model."""
         known = set(self._proposed_hunks())
         try:
             tool, params = self._parse_call(call)
@@ -217,7 +215,7 @@ class Toolbox:
         return ToolOutcome(text, hunks=hunks, has_sections=tool.has_sections)
 
     async def run_batch(self, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
-        """Run calls of one tool that belong together (`Tool.batch_handler`), each with its text."""
+        """Run calls of one tool together (`Tool.batch_handler`). Return an outcome for each."""
         known = set(self._proposed_hunks())
         read: list[Params | ToolError] = []
         tool = None
@@ -244,7 +242,7 @@ class Toolbox:
         ]
 
     def _failed(self, error: ToolError, call: ToolCall) -> ToolOutcome:
-        """Return the outcome of a failed call. Files have the names that the workspace uses."""
+        """Return the outcome of a failed call, with workspace names in place of absolute paths."""
         outcome, arguments = ToolOutcome.failed(error), parse_arguments(call)
         if arguments is None:
             return outcome
@@ -281,7 +279,7 @@ class Toolbox:
         )
 
     def failed_edit(self, call: ToolCall, outcome: ToolOutcome) -> FailedEdit | None:
-        """Return the edit that a failed call was to propose, unless a rule forbids the edit."""
+        """Return the edit that a failed call was to propose; None if it is no edit or excused."""
         tool = self._find_tool(call)
         if not outcome.error or outcome.is_excused or tool is None:
             return None
@@ -346,18 +344,18 @@ class Toolbox:
 
 @cache
 def definition(tool: Tool, listing: str = "") -> ToolDefinition:
-    """Return the definition of a tool for the model. Making its schema takes longer than a round
-    may.
+    """Return the definition of a tool for the model, cached because its schema takes long.
 
-    `listing` is what the settings add to its description.
+    `listing` is the text that the settings add to the description.
     """
     description = f"{tool.description}\n\n{listing}" if listing else tool.description
     return ToolDefinition(tool.name, description, tool.schema)
 
 
 def parse_arguments(call: ToolCall) -> dict[str, object] | None:
-    """Return the call's arguments, or None if they are no JSON object. Nothing and null are an
-    empty object.
+    """Return the call's arguments, or None if they are not a JSON object.
+
+    Blank text and null count as an empty object.
     """
     written = call.arguments.strip()
     return parse_object("{}" if written in ("", "null") else written)
@@ -389,7 +387,7 @@ def use_workspace_names(
 ) -> dict[str, object]:
     """Return the arguments of a call with workspace names instead of absolute paths.
 
-    Only paths that lead into the workspace are replaced, so no answer reveals more than the name.
+    Only paths in the workspace are replaced, so no answer reveals more than the name.
 
     Args:
         arguments: The arguments of the call.
@@ -425,7 +423,7 @@ def hide_absolute_paths(
         name_of: Returns the workspace name for a path; raises `ToolError` if the path is not in the
             workspace: then only the last part of the path is shown.
     """
-    # The longest first: one may be the beginning of another.
+    # The longest path first: a path may be the beginning of another.
     for path in sorted(set(_absolute_paths(arguments)), key=len, reverse=True):
         try:
             name = name_of(path)
@@ -442,7 +440,7 @@ def hide_absolute_paths(
 
 
 def _absolute_paths(arguments: Mapping[str, object]) -> Iterator[str]:
-    """Yield absolute paths among the arguments that name files; bare separators are no path."""
+    """Yield the absolute paths in the arguments that name files, except bare separators."""
     for value in map(arguments.get, _NAMES):
         names = value[:_MAX_NAMES] if isinstance(value, list) else [value]
         for name in names:

@@ -1,9 +1,9 @@
-"""Recognise tool calls that a model wrote as text instead of making them.
+"""Detection of tool calls that a model wrote as text instead of making them.
 
-Models that were trained on another form of calls write that form into their answer where a provider
-does not translate it: tags, fenced or bare JSON, Python calls, ReAct. Such a text is no answer. What is
-recognised follows the chat templates of open models (Hermes and Qwen, Llama, Mistral, DeepSeek, Kimi,
-gpt-oss, Gemma) and the forms of frameworks (ReAct, XML tags named like the tool).
+A model that was trained on another form of calls writes that form into its answer if the provider
+does not translate it: tags, fenced or bare JSON, Python calls, ReAct. Such a text is no answer. The
+recognised forms are those of the chat templates of open models (Hermes and Qwen, Llama, Mistral,
+DeepSeek, Kimi, gpt-oss, Gemma) and of frameworks (ReAct, XML tags named like the tool).
 """
 
 import json
@@ -19,12 +19,12 @@ Tools = Mapping[str, frozenset[str]]
 """The names of tools, each with the names of its arguments."""
 
 MAX_LOOKED_AT = 60_000
-"""Characters of an answer that are looked at."""
+"""The most characters of an answer that are examined."""
 _DECODER = json.JSONDecoder()
 _MAX_OBJECTS = 20
-"""How many places of one answer are looked at that may begin an object."""
+"""The most places in one part of an answer that are examined as the start of an object."""
 _NEAR = 600
-"""Characters after a tag in which the tool is named."""
+"""The most characters between a tag and the name of the tool."""
 
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[ \t]*([\w+-]*)[ \t]*$")
 _OBJECT = re.compile(r"^[ \t]{0,8}[\[{]", re.MULTILINE)
@@ -50,18 +50,18 @@ _KIND = re.compile(r"^(?:functions?[.:/]|default_api\.|tools?[.:/])")
 _ARGUMENT_KEYS = frozenset({"arguments", "parameters"})
 _OTHER_KEYS = frozenset({"id", "type"})
 _MIN_KEYS = 3
-"""How many arguments tell a tool without its name: fewer may be data that was asked for."""
+"""The fewest arguments that identify a tool without its name: fewer may be ordinary data."""
 
 
 @dataclass(frozen=True, slots=True)
 class _AnswerPart:
-    """A fenced block of an answer, or what lies between two of them.
+    """A fenced block of an answer, or the text between two blocks.
 
     Attributes:
-        text: What it says, without the fences.
-        is_fenced: Whether it is a block.
-        start: Where it begins in the answer, the fence included; in characters.
-        end: Where it ends.
+        text: The text of the part, without the fences.
+        is_fenced: Whether the part is a fenced block.
+        start: The offset of the part in the answer, the fence included; in code points.
+        end: The offset of the end of the part.
     """
 
     text: str
@@ -71,7 +71,7 @@ class _AnswerPart:
 
 
 def find_written_call(text: str, tools: Tools) -> str | None:
-    """Return the tool that an answer calls in words.
+    """Return the tool that an answer calls as text.
 
     A call in a fenced block counts if the answer begins or ends with the block, or if the call
     would be valid: an answer may also show an example of a call.
@@ -176,7 +176,7 @@ def _call_in(text: str, tools: Tools, forms: _CallPatterns) -> str | None:
 
 
 def _whole_call(answer: str) -> str | None:
-    """Give the name "" if the whole answer calls a tool that there is not; None if it calls none."""
+    """Return "" if the whole answer is a call of an unknown tool; None if it is no call."""
     tag = _TAG.match(answer)
     if tag is not None and _NAMED.search(answer, tag.end(), tag.end() + _NEAR):
         return ""
@@ -189,7 +189,7 @@ def _whole_call(answer: str) -> str | None:
 
 
 def _is_valid(text: str, tools: Tools) -> bool:
-    """Return whether a text is an object that calls a tool with arguments that this tool has."""
+    """Return whether a text is an object that calls a tool with arguments of this tool."""
     found = parse_object(text)
     if found is None:
         return False
@@ -201,7 +201,7 @@ def _is_valid(text: str, tools: Tools) -> bool:
 
 
 def _flat_call(found: object, tools: Tools) -> str | None:
-    """Return the tool that an object names next to arguments of the tool."""
+    """Return the tool that an object names beside the tool's arguments; None if there is none."""
     if isinstance(found, list) and found:
         found = found[0]
     if not isinstance(found, dict):
@@ -216,7 +216,7 @@ def _flat_call(found: object, tools: Tools) -> str | None:
 
 
 def _by_arguments(found: object, tools: Tools) -> str | None:
-    """Return the only tool whose arguments an object holds."""
+    """Return the only tool that has all keys of an object as arguments; None if there is none."""
     if not isinstance(found, dict) or len(found) < _MIN_KEYS:
         return None
     fitting = [name for name, arguments in tools.items() if found.keys() <= arguments]
