@@ -1,1 +1,1 @@
-"""The only door to disk, processes and the clock."""
+"""The only access to disk, processes and the clock."""

@@ -1,15 +1,15 @@
-"""From a command of the settings and the arguments of a model to a command line; pure.
+"""The command line of a configured command with a model's arguments; pure functions.
 
 The `argv` belongs to the user. An argument of the model replaces a `{placeholder}` within one
-element, whatever it contains: it never becomes another element, and never an option. It must never
-be where an interpreter expects a script, or where a program that runs others (`env`, `xargs`)
-expects the program, in any spelling of the program's name. In doubtful cases the argument is
-refused: a user can write the command in another way, but a script that a model has written into
-can't be undone.
+element, whatever the argument contains: it never becomes another element, and never an option. It
+must never be in the place of a script of an interpreter, or of the program that another program
+(`env`, `xargs`) runs, in any spelling of the program's name. In doubtful cases the argument is
+refused: a user can write the command in another way, but the effects of a script that a model has
+written can't be undone.
 
-Some arguments select the code to run without being scripts: `bash {file}` runs any file, and `git
-{sub}` the alias `sub` in the `.git/config` of a workspace. A user may want both, but a standing
-approval of such a command would approve everything: the user is asked each time
+Some arguments select the code to run without being scripts: `bash {file}` runs any file, and
+`git {sub}` runs the alias `sub` in the `.git/config` of a workspace. A user may want both, but one
+approval for all runs of such a command would approve anything: the user is asked each time
 (`stet.tools.execute_command`).
 """
 
@@ -25,15 +25,15 @@ _ENDING = re.compile(r"\.(?:exe|com|bat|cmd)$")
 
 _TAKES_C = re.compile(rf"(?:{SHELLS}|su|runuser|flock|script)[\d.-]*")
 _C = re.compile(r"[-+][a-z]*c[a-z]*|--(?:[a-z]+-)?command|/[ckr]", re.IGNORECASE)
-"""What makes the next word a script, alone or among other letters."""
+"""Options that make the next element a script, alone or in a group of letters."""
 _JOINED_C = re.compile(r"[-+][a-z]*c|--(?:[a-z]+-)?command=", re.IGNORECASE)
 _HAS_VALUE = re.compile(r"[-+][a-z]*o|--rcfile|--init-file", re.IGNORECASE)
 _JOINS = re.compile(r"(?:cmd|powershell|pwsh|powershell_ise)[\d.-]*")
-"""Shells that make one script of all that follows."""
+"""Shells that join all following elements to one script."""
 _JOINS_FROM = re.compile(r"/[ckr]|-c|-cwa|-command|-commandwithargs", re.IGNORECASE)
 
 _RUNS_SCRIPTS = re.compile(r"ssh|sqlite3?|red|ed|tmux|screen|watch|parallel|crontab|at|batch")
-"""All arguments of these can act: words for another shell, lines of a language with commands."""
+"""Programs that may execute any argument: as a command or as a line of their language."""
 _BY_OPTION = tuple(
     (re.compile(names), re.compile(options))
     for names, options in (
@@ -57,19 +57,17 @@ _BY_OPTION = tuple(
 GIT_VALUES = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace"})
 _MODULE = re.compile(r"-[a-zA-Z]*m(?:timeit|pdb)")
 _MODULES = frozenset({"timeit", "pdb"})
-"""Python's own modules that run their arguments."""
+"""Modules of Python's library that execute their arguments."""
 
 
 def program_name(part: str) -> str:
-    """Return the name of a program in lower case, without its folder and the ending Windows adds."""
+    """Return the name of a program in lower case, without its folder and a Windows suffix."""
     name = PurePosixPath(part.strip().replace("\\", "/")).name.lower()
     return _ENDING.sub("", name)
 
 
 def script_flag_of_program(argv: Sequence[str], program: int, at: int) -> str:
-    """Return the element that makes `argv[at]` a script for the program at `argv[program]`, else
-    "".
-    """
+    """Return the element that makes `argv[at]` a script for `argv[program]`; "" if none does."""
     name = program_name(argv[program])
     between, part = argv[program + 1 : at], argv[at]
     if _RUNS_SCRIPTS.fullmatch(name):
@@ -111,8 +109,9 @@ def _of_shell(name: str, between: Sequence[str], part: str) -> str:
 
 
 def _of_git(between: Sequence[str]) -> str:
-    """Return the element that introduces a git setting, since settings name programs. `-c`
-    introduces a setting only before the subcommand.
+    """Return the element that introduces a git setting, because a setting may name a program.
+
+    `-c` introduces a setting only before the subcommand.
     """
     for before, one in pairwise(("", *between)):
         if not one.startswith("-") and before not in GIT_VALUES:
@@ -142,38 +141,38 @@ _ONLY_FIRST = (
 _VERSION = r"(?:[-_.]?\d[\d.]*[tmdw]?)?"
 _INTERPRETER = re.compile(rf"(?:{SHELLS}|{_LANGUAGES}){_VERSION}")
 _WRAPPER = re.compile(rf"(?:{_ONLY_FIRST}){_VERSION}")
-"""What takes a program or a script as its first argument. Their names are words too, so they count
-only where a program is named: at the beginning, or after another of them."""
+"""Programs that take a program or a script as their first argument. Their names are also words, so
+they count only in the place of a program: at the beginning, or after another of these programs."""
 _RUNNER = re.compile(
     r"poetry|uv|pdm|pipenv|hatch|rye|conda|mamba|npm|pnpm|yarn|bundle|rbenv|pyenv|mise"
 )
 _RUNS_NEXT = {"run": re.compile(r"(?!npm|pnpm|yarn|bundle).*"), "exec": re.compile(".*")}
-"""Their subcommands that take a program; `npm run` takes the name of a script of the project's."""
+"""Subcommands of runners that take a program; `npm run` takes a script of the project."""
 _TAKES_ONE_WORD = frozenset({"flock", "chroot"})
-"""What these run comes after a word for themselves."""
+"""Wrappers whose first argument is their own; the program is the second."""
 _WITH_VALUE = frozenset(
     {"-u", "-g", "-n", "-k", "-s", "-p", "-C", "-D", "-f", "-i", "-o", "-P", "-a", "-d", "-E", "-I"}
 )
 _TEXT = re.compile(r"[gmn]?awk|original-awk|g?sed")
 _RUNS_PROGRAMS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-"""Of `find`."""
+"""The options of `find` that run a program."""
 _OPTION = re.compile(
     r"-[a-z]*[ce]|-[mErRSpPxX]|-(?:command|commandwithargs|encodedcommand|enc|ec|ex|exec)|"
     r"--(?:command|eval|print|run|execute|exec|expression|split-string|init-command)|/[ckr]|eval",
     re.IGNORECASE,
 )
-"""Options after which these programs expect a script."""
+"""Options of interpreters and wrappers whose value is a script."""
 _JOINED = re.compile(
     r"(?:--(?:command|eval|print|run|execute|exec|expression|split-string)=|-[a-zA-Z]*[ceES])(?=.*\{)",
     re.DOTALL,
 )
-"""The same with option and script in one element: `--eval={code}`, `-c{code}`."""
+"""Such options with the script in the same element: `--eval={code}`, `-c{code}`."""
 
 
 def script_flag(argv: Sequence[str], at: int) -> str:
     """Return the element that makes `argv[at]` a script or a program; "" if no element does.
 
-    Options are checked as long as nothing else has followed the interpreter: in
+    Options are checked only directly after the interpreter: in
     `python -m pytest -c {ini}` the `-c` is pytest's.
     """
     programs, owner = programs_in(argv[:at])
@@ -192,14 +191,12 @@ def is_interpreter(part: str) -> bool:
 
 
 def has_script_option(parts: Sequence[str]) -> bool:
-    """Return whether an option among these is followed by the script that it takes."""
+    """Return whether an option in `parts` is followed by its script."""
     return any(_OPTION.fullmatch(one) and not rest.startswith("-") for one, rest in pairwise(parts))
 
 
 def programs_in(parts: Sequence[str]) -> tuple[list[int], str]:
-    """Return where programs are named, and the one that what follows may still be a script for; ""
-    if none.
-    """
+    """Return the indices of programs, and the program whose script may still follow; "" if none."""
     programs: list[int] = []
     owner, before = "", ""
     for number, part in enumerate(parts):
@@ -218,21 +215,19 @@ def programs_in(parts: Sequence[str]) -> tuple[list[int], str]:
 
 
 def _script_flag_after(owner: str, before: str, part: str) -> str:
-    """Return what makes `part`, after an interpreter and nothing but options, a script or a
-    program.
-    """
+    """Return the element that makes `part` a script or program after `owner` and its options."""
     if before != owner and _OPTION.fullmatch(before):
         return before
     if _JOINED.match(part):
         return part
-    # At other places, the same option has a value for one program and none for another.
+    # For other programs the same option may have no value.
     is_value = _TEXT.fullmatch(program_name(owner)) and _takes_value(owner, before)
     is_first = _is_wrapper(owner) and not is_value
     return owner if is_first and not part.startswith("-") else ""
 
 
 def _continues_after(owner: str, before: str, part: str) -> bool:
-    """Return whether the program or the script of `owner` is still to come after this element."""
+    """Return whether the program or script of `owner` may still follow this element."""
     if not owner:
         return False
     if part.startswith(("-", "/")) or part == "eval":
@@ -242,7 +237,7 @@ def _continues_after(owner: str, before: str, part: str) -> bool:
     is_before_word = before == owner or before.startswith("-") or _is_number(before)
     if is_before_word and program_name(owner) in _TAKES_ONE_WORD:
         return True
-    # `A=1` for `env`, `5s` for `timeout`, `me` after `-u`.
+    # For example `A=1` of `env`, `5s` of `timeout`, and `me` after `-u`.
     return "=" in part or _is_number(part) or _takes_value(owner, before)
 
 
@@ -261,7 +256,7 @@ def _is_number(part: str) -> bool:
 
 
 def _takes_value(owner: str, option: str) -> bool:
-    """Return whether what follows this option of `owner` is its value."""
+    """Return whether the element after this option of `owner` is the option's value."""
     return option in ({"-F", "-v"} if _TEXT.fullmatch(program_name(owner)) else _WITH_VALUE)
 
 
@@ -270,25 +265,24 @@ _HAS_SUBCOMMANDS = re.compile(
     r"composer|artisan|pip[\d.]*|uv|poetry|pdm|hatch|rye|pipenv|conda|mamba|nix|brew|docker|podman|"
     r"kubectl|helm|terraform|tofu|pulumi|aws|gcloud|az|systemctl|flutter|dart|swift|stack|cabal|opam|dune"
 )
-"""Programs whose first word says what they do: some of these words run other programs."""
+"""Programs with subcommands, some of which run other programs."""
 _RUNS = frozenset(
     {"run", "exec", "x", "dlx", "run-script", "tool", "task", "foreach", "bisect", "config"}
 )
-"""Subcommands after which a program, or a script of the project's, is named."""
+"""Subcommands that are followed by a program or a script of the project."""
 
 
 def _selects_program(argv: Sequence[str], at: int) -> bool:
     programs, owner = programs_in(argv[:at])
-    if owner and is_interpreter(owner) and not has_script_option(argv[:at]):  # it is still to come
+    if owner and is_interpreter(owner) and not has_script_option(argv[:at]):  # the script follows
         return not argv[at].startswith("-")
     return any(_is_subcommand(argv, program, at) for program in programs)
 
 
 def _is_subcommand(argv: Sequence[str], program: int, at: int) -> bool:
-    """Return whether the element at `at` is the first word after the program, or after one that
-    runs others.
+    """Return whether the element at `at` is a subcommand: the first word, or the word after `run`.
 
-    Where it can't be told from an option's value, it is.
+    A word that may also be the value of an option counts as a subcommand.
     """
     name = program_name(argv[program])
     if not _HAS_SUBCOMMANDS.fullmatch(name):
@@ -305,7 +299,7 @@ def _is_subcommand(argv: Sequence[str], program: int, at: int) -> bool:
 
 
 MAX_VALUE = 1000
-"""Characters of an argument: the user must be able to read it before the yes."""
+"""Code points of an argument: the user must be able to read it before the approval."""
 PASSED_VARIABLES = frozenset(
     {
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP",
@@ -315,19 +309,19 @@ PASSED_VARIABLES = frozenset(
         "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
     }
 )  # fmt: skip
-"""Of the environment only these go along, and `LC_*`: all others may hold a key or a login."""
+"""The environment variables that are passed, with `LC_*`: others may contain secrets."""
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _MAKE = re.compile(r"(?:mingw32-|g|b|n|re|q|d)?make")
 _FOR_MAKE = re.compile(r"(?!-)[\w./:+@-]+")
-"""A name: make takes `X=1` and `$(shell x)` for its own language, and puts names into its scripts."""
+"""Names only: make executes `$(shell x)`, sets `X=1`, and inserts names into its scripts."""
 _OPTION_MARKS = ("-", "+", "@")
-"""What an option begins with: `+` in some editors and old tools, `@` for a file of options."""
+"""The first characters of options: `+` in some editors, `@` for a file of options."""
 
 
 class BadCommand(Exception):
-    """It is not run; the message says why, and what to do."""
+    """The command is not run; the message gives the reason and the remedy."""
 
 
 def placeholders(command: CommandSettings) -> tuple[str, ...]:
@@ -337,8 +331,9 @@ def placeholders(command: CommandSettings) -> tuple[str, ...]:
 
 
 def selector_argument(command: CommandSettings) -> str:
-    """Return the first element of `argv` by which an argument chooses what is run; "" if no element
-    does. Other elements only say what the command acts on.
+    """Return the first element of `argv` in which an argument selects the code to run; else "".
+
+    Other elements only name the objects of the command.
     """
     for at, part in enumerate(command.argv):
         if at and _PLACEHOLDER.search(part) and _selects_program(command.argv, at):
@@ -350,8 +345,8 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
     """Return the arguments of the process, one for each element of `argv`.
 
     Raises:
-        BadCommand: If the command can't be run safely, or an argument is missing, superfluous, or
-            of a kind that is not passed on.
+        BadCommand: If the command can't be run safely, or an argument is missing, unknown or
+            unsafe.
     """
     _check_command(command)
     names = placeholders(command)
@@ -370,7 +365,7 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
 def passed_env(known: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of the environment `known` that are passed to a program.
 
-    Of `PATH` only absolute folders are kept: `.` would run programs of the workspace.
+    Relative folders are removed from `PATH`: `.` would run programs of the workspace.
     """
     separator = ";" if "SYSTEMROOT" in map(str.upper, known) else ":"
     passed = {}
@@ -383,11 +378,10 @@ def passed_env(known: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_command(command: CommandSettings) -> None:
-    """Check a command for mistakes that let the model choose the program, or write a script for
-    one.
+    """Check that no argument of the model becomes the program or a part of a script.
 
     Raises:
-        BadCommand: If it is one.
+            BadCommand: If one does.
     """
     if not command.argv or not command.argv[0].strip():
         raise BadCommand(f"{command.name!r} can't be run: its `argv` names no program.")
@@ -427,10 +421,10 @@ def _check_for_make(name: str, value: str) -> None:
 
 
 def _expanded(part: str, arguments: Mapping[str, str]) -> str:
-    """Return one element, in one pass: braces in an argument are text.
+    """Return one element with its arguments; braces in an argument are text.
 
     Raises:
-        BadCommand: If an argument makes an option of it.
+        BadCommand: If an argument makes the element an option.
     """
     expanded = _PLACEHOLDER.sub(lambda found: arguments[found[1]], part)
     first = _PLACEHOLDER.match(part)

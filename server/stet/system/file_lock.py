@@ -1,4 +1,4 @@
-"""A lock that the operating system takes away when its process dies, however it dies."""
+"""A file lock that the operating system releases at the end of the process."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ else:
 
 
 class FileLock:
-    """A lock on a file that this process holds; made by `acquire`."""
+    """A lock on a file, held by this process and created by `acquire`."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
@@ -19,11 +19,10 @@ class FileLock:
 
     @classmethod
     def acquire(cls, path: Path) -> "FileLock | None":
-        """Acquire the lock on `path`, which is created if missing; None if the lock is held
-        already.
+        """Acquire the lock on `path`, creating the file if missing; return None if it is held.
 
         Raises:
-            OSError: If the file can't be opened, or the file system knows no locks.
+            OSError: If the file can't be opened, or the file system has no locks.
         """
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -36,7 +35,7 @@ class FileLock:
         return cls(path, descriptor)
 
     def release(self, *, remove: bool = False) -> None:
-        """Release the lock, and remove its file if no other process is to take it.
+        """Release the lock; with `remove`, delete its file, if no process will lock it again.
 
         Raises:
             OSError: If the file can't be removed.
@@ -50,8 +49,8 @@ def _lock(descriptor: int) -> None:
     """Lock an open file without waiting.
 
     Raises:
-        BlockingIOError: If somebody holds it.
-        OSError: If the file system knows no locks.
+        BlockingIOError: If the lock is held.
+        OSError: If the file system has no locks.
     """
     if sys.platform == "win32":
         try:

@@ -1,7 +1,7 @@
-"""What may be done to a user's file after their yes, on the real disk: made, moved, put into the trash.
+"""Approved operations on a user's file on the real disk: create, move, copy, trash.
 
-Nothing here overwrites, follows a link, or takes a file away before its copy is complete. Each step
-is one the system itself makes exclusive (`O_EXCL`, `link`), so nothing can come in between.
+No operation overwrites a file, follows a link, or removes a file before its copy is complete. Each
+step is exclusive in the system (`O_EXCL`, `link`), so no other program can intervene.
 """
 
 import calendar
@@ -24,15 +24,15 @@ log = logging.getLogger(__name__)
 _STAMP_FORMAT = "%Y%m%dT%H%M%SZ"
 _STAMP = re.compile(r"([0-9]{8}T[0-9]{6}Z)(-[0-9]{4})?")
 _CANT_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
-"""Another device, or a file system that knows no hard links: there is only the copy."""
+"""Errors of another device, or a file system without hard links: the file is copied."""
 
 
 def create(path: Path, data: bytes) -> None:
     """Create a file that does not exist yet, and the folders above it.
 
     Raises:
-        OSError: If the path exists, a folder above it is a link, or it can't be written; then
-            nothing is left over.
+        OSError: If the path exists, a folder above it is a link, or the file can't be written; no
+            part of it is left over.
     """
     with pin_path(path, make=True) as place:
         descriptor = place.open_new(0o666)
@@ -43,11 +43,11 @@ def create(path: Path, data: bytes) -> None:
 
 
 def move(path: Path, new: Path) -> None:
-    """Move a file to where nothing is, on another device too; folders are made.
+    """Move a file to a path that does not exist, also on another device; create the folders.
 
     Raises:
-        OSError: If there is no regular file, something has the new name, a folder above one of them
-            is a link, or it can't be done; then the file is where it was.
+        OSError: If there is no regular file, `new` exists, a folder above one of them is a link, or
+            the file can't be moved; the file is then at its old path.
     """
     with pin_path(path) as source:
         source.check_regular()
@@ -59,9 +59,9 @@ def move(path: Path, new: Path) -> None:
 
 
 def copy(path: Path, new: Path, *, make: bool = False) -> None:
-    """Copy a regular file with its mode and times to where nothing is; complete, or not at all.
+    """Copy a regular file with its mode and times to a path that does not exist.
 
-    With `make` the folders above are created.
+    With `make` the folders above are created. After an error no part of the copy is left over.
 
     Raises:
         OSError: As `move`.
@@ -73,7 +73,7 @@ def copy(path: Path, new: Path, *, make: bool = False) -> None:
 def _move_across_devices(source: PinnedPath, target: PinnedPath) -> None:
     source.check_regular()
     if sys.platform == "win32":
-        source.rename(target)  # there it never overwrites
+        source.rename(target)  # on Windows this never overwrites
         return
     try:
         source.link(target)
@@ -85,7 +85,7 @@ def _move_across_devices(source: PinnedPath, target: PinnedPath) -> None:
         taken = target.stat()
     with target.remove_on_failure():
         check_regular(taken, source.path)
-        # What goes must be what is kept, also where another file has got its name just now.
+        # The removed file must be the copied file, even if another program has replaced it.
         if not os.path.samestat(taken, source.stat()):
             raise OSError(errno.EBUSY, "Another file has come in its place", str(source.path))
         source.remove()
@@ -110,9 +110,9 @@ def _copy(source: PinnedPath, target: PinnedPath) -> os.stat_result:
 
 
 def _copy_metadata(source: int, target: int, about: os.stat_result) -> None:
-    """Copy a file's attributes, times and mode, as `shutil.copystat` does for paths only."""
+    """Copy attributes, times and mode between descriptors, like `shutil.copystat`."""
     if sys.platform == "linux":
-        # Not every file system has them, and not every one may be set.
+        # Some file systems have no extended attributes, and some attributes can't be set.
         with suppress(OSError):
             for name in os.listxattr(source):
                 with suppress(OSError):
@@ -122,15 +122,15 @@ def _copy_metadata(source: int, target: int, about: os.stat_result) -> None:
 
 
 def trash_place(folder: Path, path: Path, now: float) -> Path:
-    """Return a new place in the trash for a file: the time, and below it the whole former path.
+    """Return a new path in the trash for a file: the time, and below it the former path.
 
     Args:
-        folder: The trash.
-        path: The file, absolute.
+        folder: The folder of the trash.
+        path: The absolute path of the file.
         now: Seconds since the epoch, UTC.
 
     Raises:
-        OSError: If its folders can't be made.
+        OSError: If a folder of the new path can't be created.
     """
     stamp = time.strftime(_STAMP_FORMAT, time.gmtime(now))
     for n in range(1, 10_000):
@@ -142,21 +142,21 @@ def trash_place(folder: Path, path: Path, now: float) -> Path:
 
 
 def path_below(path: Path) -> Path:
-    """Return an absolute path as a path below a folder; a drive becomes a folder of its letter."""
+    """Return an absolute path as a relative path; a drive becomes a folder named by its letter."""
     drive = path.drive.strip(":\\/").replace("\\", "/")
     return Path(drive) / path.relative_to(path.anchor)
 
 
 def empty_trash(folder: Path, before: float, to_keep: Collection[Path]) -> int:
-    """Delete old contents of the trash for good; return how many places were emptied.
+    """Delete old contents of the trash permanently; return the number of deleted folders.
 
-    Only folders that `trash_place` makes are touched, and no link is followed.
+    Only folders that `trash_place` creates are deleted, and no link is followed.
 
     Args:
-        folder: The trash.
-        before: The latest time of the move to the trash, in seconds since the epoch.
-        to_keep: The former paths of files that may still be restored: these files stay, with all
-            files that were moved to the trash together with them.
+        folder: The folder of the trash.
+        before: Files moved to the trash before this time, in seconds since the epoch, are deleted.
+        to_keep: The former paths of files that may still be restored: these files are not deleted,
+            nor are the files in the same folder of the trash.
     """
     n_removed = 0
     for place in _places_in(folder, before):
@@ -171,14 +171,14 @@ def empty_trash(folder: Path, before: float, to_keep: Collection[Path]) -> int:
 
 
 def _places_in(folder: Path, before: float) -> list[Path]:
-    """Return the folders of the trash that nothing has been put into since `before`."""
+    """Return the folders of the trash that have not changed since `before`, sorted."""
     try:
         if folder.is_symlink():
             return []
         with os.scandir(folder) as entries:
             return sorted(Path(entry.path) for entry in entries if _is_older(entry, before))
     except OSError:
-        return []  # nothing was ever removed
+        return []  # there is no trash yet
 
 
 def _is_older(entry: os.DirEntry[str], before: float) -> bool:
@@ -193,7 +193,7 @@ def _is_older(entry: os.DirEntry[str], before: float) -> bool:
 
 
 def _is_same_entry(source: PinnedPath, target: PinnedPath) -> bool:
-    """Return whether both are one name of one folder, spelled in two ways."""
+    """Return whether both are spellings of one name in one folder."""
     path, new = source.path, target.path
     if path.parent != new.parent or path.name == new.name:
         return False

@@ -1,6 +1,6 @@
-"""A process of our own that reads what strangers wrote: a text made to be slow or large stalls nothing.
+"""Helper processes that parse untrusted texts, so that a slow or large text stalls nothing.
 
-This is the side that asks; what the process does about itself is in `stet.system.resource_limits`.
+The process limits itself with `stet.system.resource_limits`.
 """
 
 import asyncio
@@ -13,33 +13,33 @@ _PASSED_ENV = ("PATH", "SYSTEMROOT", "LANG", "TMPDIR", "TEMP")
 
 
 def module_command(module: str) -> list[str]:
-    """Return the command line that runs a module of Stet in a process of its own.
+    """Return the command line that runs a module of Stet in a separate process.
 
-    A child of a process that writes no bytecode writes none either: on a full disk the interpreter
-    leaves a cut file, which no later process can import.
+    The child of a process that writes no bytecode writes none either: on a full disk the
+    interpreter leaves a truncated file, which no later process can import.
     """
     flags = ["-B"] if sys.dont_write_bytecode else []
     return [sys.executable, "-I", *flags, "-m", module]
 
 
 def helper_environment(system: System, *more: str) -> dict[str, str]:
-    """Return the environment variables of a process of our own: those named and a few. It needs no key."""
+    """Return the environment of a helper process: `more` and a few variables, but no keys."""
     environ = system.environ()
     return {name: environ[name] for name in (*_PASSED_ENV, *more) if name in environ}
 
 
 async def run_helper(system: System, module: str, task: bytes, seconds: float) -> bytes:
-    """Return the output of a module of Stet for `task`; only a part of it if the process dies.
+    """Run a module of Stet and return its output, which is incomplete if the process dies.
 
     Args:
-        system: Starts the process.
+        system: The system that starts the process.
         module: The module to run.
-        task: Its standard input.
-        seconds: The time limit; the process is ended then, and on a cancel.
+        task: The standard input of the process.
+        seconds: The time limit; the process is killed at the limit, and on a cancel.
 
     Raises:
-        TimeoutError: If it takes longer.
-        OSError: If it can't be started.
+        TimeoutError: If the process takes longer.
+        OSError: If the process can't be started.
     """
     env = helper_environment(system)
     return await output_of(system, module_command(module), seconds, task, env)
@@ -52,18 +52,18 @@ async def output_of(
     task: bytes = b"",
     env: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the standard output of a program for `task`, its standard input.
+    """Run a program and return its standard output.
 
     Args:
-        system: Starts the process.
+        system: The system that starts the process.
         argv: The program and its arguments.
-        seconds: The time limit; the process is ended then, and on a cancel.
-        task: Its standard input.
-        env: Its environment; None for that of this process.
+        seconds: The time limit; the process is killed at the limit, and on a cancel.
+        task: The standard input of the process.
+        env: The environment of the process; None for the environment of this process.
 
     Raises:
-        TimeoutError: If it takes longer.
-        OSError: If it can't be started.
+        TimeoutError: If the process takes longer.
+        OSError: If the process can't be started.
     """
     process = await system.start_process(argv, env=env)
     try:
@@ -75,9 +75,9 @@ async def output_of(
 
 
 async def kill_and_wait(process: asyncio.subprocess.Process) -> None:
-    """Kill a process if it still runs, and wait until it is reaped.
+    """Kill a process if it is running, and wait until it is reaped.
 
-    For callers that abandon a process, also on a cancel: without the wait it stays a zombie.
+    Call this for each abandoned process, also on a cancel: otherwise it remains a zombie.
     """
     if process.returncode is None:
         process.kill()

@@ -5,12 +5,12 @@ link between the two steps could make Stet read an unchecked file. Here no part 
 link at the moment of opening, so the opened file is the checked file, or the opening fails.
 
 Linux does this in one call (`openat2` with `RESOLVE_NO_SYMLINKS`, since 5.6; as fast as a plain
-open). Elsewhere each folder is opened from the one above it without following links (`O_NOFOLLOW`,
-about five times as long). Windows has neither: there the path is resolved again after the opening.
+open). On other systems each folder is opened from its parent without following links (`O_NOFOLLOW`,
+about five times as long). Windows has neither: the path is resolved again after the opening.
 
 `PinnedPath` is a name in a folder that is held open: the folder is opened once, through no link,
-and each step is done in the same folder, even if its path changes meanwhile. Windows has nothing
-like it: there the path is checked, and then used.
+and each step is done in the same folder, even if its path changes meanwhile. On Windows the path is
+checked, and then used.
 """
 
 import errno
@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 BINARY = getattr(os, "O_BINARY", 0)
-"""Windows would translate line ends."""
+"""On Windows, without this flag, line ends are translated."""
 READ = (
     os.O_RDONLY
     | getattr(os, "O_CLOEXEC", 0)
-    # Opening a pipe without a writer would wait for ever; Windows has no such files.
+    # Opening a pipe without a writer would block; Windows has no such files.
     | getattr(os, "O_NONBLOCK", 0)
     | BINARY
 )
@@ -40,25 +40,25 @@ _FOLDER = (
 )
 _LISTING = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _OPENAT2 = 437
-"""The number of the system call, the same on all machines."""
+"""The number of the system call, the same on all architectures."""
 _AT_FDCWD = -100
 _RESOLVE_NO_SYMLINKS = 0x04
 _NOT_THERE = frozenset({errno.ENOSYS, errno.EPERM})
-"""An older kernel, or a sandbox that does not know the call."""
+"""Errors of an older kernel, or of a sandbox that refuses the call."""
 
 _CALLS = {os.open, os.stat, os.mkdir, os.link, os.rename, os.unlink}
 HAS_FOLDER_DESCRIPTORS = bool(_NOFOLLOW) and os.supports_dir_fd >= _CALLS
-"""Whether something can be done in a folder that is held open; not on Windows."""
+"""Whether calls can be relative to an open folder; not on Windows."""
 
 Openat2 = Callable[[bytes], int]
 
 
 def open_no_follow(path: Path) -> int:
-    """Return a descriptor to read the file at `path`, which is absolute and has every link
-    resolved.
+    """Return a descriptor to read the file at the absolute path `path` without links.
+
 
     Raises:
-        OSError: If it can't be opened; with ELOOP, if a part of the path is a link.
+        OSError: If the file can't be opened; with ELOOP, if a part of the path is a link.
     """
     descriptor = _open_at_once(path, READ)
     if descriptor is not None:
@@ -76,15 +76,15 @@ def open_each_folder(path: Path) -> int:
 
 
 def open_folder(path: Path, *, make: bool = False) -> int:
-    """Return a descriptor of the folder at `path`, to work in the folder. Needs
-    `HAS_FOLDER_DESCRIPTORS`.
+    """Return a descriptor of the folder at `path`. Needs `HAS_FOLDER_DESCRIPTORS`.
 
     Args:
         path: As for `open_no_follow`.
-        make: Whether it and those above it are made where they are missing.
+        make: Whether the folder and its parents are created if missing.
 
     Raises:
-        OSError: If it can't be opened or made; with ELOOP, if a part of the path is a link.
+        OSError: If the folder can't be opened or created; with ELOOP, if a part of the path is a
+            link.
     """
     try:
         try:
@@ -97,13 +97,12 @@ def open_folder(path: Path, *, make: bool = False) -> int:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "A folder above it is a link", str(path)) from error
-        error.filename = str(path)  # folder by folder it is a part of it
+        error.filename = str(path)  # it may name only one folder of the path
         raise
 
 
 def open_to_list(path: Path) -> int:
-    """Return a descriptor to read the names in the folder at `path`. Needs
-    `HAS_FOLDER_DESCRIPTORS`.
+    """Return a descriptor to list the folder at `path`. Needs `HAS_FOLDER_DESCRIPTORS`.
 
     Raises:
         OSError: As `open_folder`.
@@ -113,7 +112,7 @@ def open_to_list(path: Path) -> int:
 
 
 def _open_inside(path: Path, name: str, flags: int) -> int:
-    """Return a descriptor of what has a name in the folder at `path`, opened folder by folder."""
+    """Return a descriptor of an entry of the folder at `path`, opened folder by folder."""
     folder = _open_each_folder(path)
     try:
         return os.open(name, flags, dir_fd=folder)
@@ -122,7 +121,7 @@ def _open_inside(path: Path, name: str, flags: int) -> int:
 
 
 def _open_at_once(path: Path, flags: int) -> int | None:
-    """Return a descriptor of what is at `path`, opened by one call; None where the call is missing.
+    """Return a descriptor of the entry at `path`, opened in one call; None without `openat2`.
 
     Raises:
         OSError: As `open_no_follow`.
@@ -141,8 +140,7 @@ def _open_at_once(path: Path, flags: int) -> int | None:
 
 
 def _open_each_folder(path: Path, *, make: bool = False) -> int:
-    """Return a descriptor of the folder at `path`; each folder is opened, or created, in its
-    parent.
+    """Return a descriptor of the folder at `path`; open or create each folder in its parent.
 
     Raises:
         OSError: As `open_folder`.
@@ -169,7 +167,7 @@ def _open_subfolder(folder: int, name: str, *, make: bool) -> int:
         if not make:
             raise
     except NotADirectoryError as error:
-        # The system says so of a link too.
+        # A link is reported with this error too.
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error
         raise
@@ -179,8 +177,9 @@ def _open_subfolder(folder: int, name: str, *, make: bool) -> int:
 
 
 def _open_and_verify(path: Path) -> int:
-    """Return a descriptor to read the file where links can't be refused. The opened file must be
-    the file at the real path.
+    """Return a descriptor to read the file at `path` on a system that can't refuse links.
+
+    The opened file must be the file at the real path.
 
     Raises:
         OSError: As `open_no_follow`.
@@ -196,8 +195,9 @@ def _open_and_verify(path: Path) -> int:
 
 @functools.cache
 def _openat2(flags: int) -> Openat2 | None:
-    """Return the call, which returns a descriptor or the error's number below 0. None where the
-    call is missing.
+    """Return `openat2` with these flags; None if the system lacks the call.
+
+    The result is a function that returns a descriptor or, below 0, the number of the error.
     """
     if sys.platform != "linux":
         return None
@@ -210,7 +210,7 @@ def _openat2(flags: int) -> Openat2 | None:
         found = library.syscall(_OPENAT2, _AT_FDCWD, name, how, ctypes.sizeof(how))
         return int(found) if found >= 0 else -ctypes.get_errno()
 
-    # A kernel that lacks it says so to any question; the top of the disk is always there.
+    # A kernel without the call fails for every path; the root folder always exists.
     probe = call(b"/")
     if probe < 0:
         return None
@@ -219,7 +219,7 @@ def _openat2(flags: int) -> Openat2 | None:
 
 
 class PinnedPath(NamedTuple):
-    """A name in an open folder. All methods raise OSError as the system's calls do.
+    """A name in an open folder. All methods raise OSError like the system calls.
 
     Attributes:
         path: The path as given; only for messages if the folder is open.
@@ -237,15 +237,15 @@ class PinnedPath(NamedTuple):
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
 
     def check_regular(self) -> None:
-        """Make sure that a regular file is there.
+        """Check that the entry is a regular file.
 
         Raises:
-            OSError: If none is.
+            OSError: If the entry is no regular file.
         """
         check_regular(self.stat(), self.path)
 
     def open_new(self, mode: int) -> int:
-        """Return a descriptor to write a file that this call creates."""
+        """Create a file and return a descriptor to write it."""
         return os.open(self.name, _NEW, mode, dir_fd=self.folder)
 
     def open(self) -> int:
@@ -253,11 +253,11 @@ class PinnedPath(NamedTuple):
         return os.open(self.name, _READ_FILE, dir_fd=self.folder)
 
     def remove(self) -> None:
-        """Take the file away."""
+        """Remove the file."""
         os.unlink(self.name, dir_fd=self.folder)
 
     def rename(self, new: "PinnedPath") -> None:
-        """Rename the entry; on Windows only if nothing has the new name."""
+        """Rename the entry; on Windows only if `new` does not exist."""
         os.rename(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
     def replace(self, new: "PinnedPath") -> None:
@@ -265,12 +265,12 @@ class PinnedPath(NamedTuple):
         os.replace(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
     def sibling(self, name: str) -> "PinnedPath":
-        """Return another name in the same folder."""
+        """Return the path of another name in the same folder."""
         path = self.path.with_name(name)
         return PinnedPath(path, str(path) if self.folder is None else name, self.folder)
 
     def link(self, new: "PinnedPath") -> None:
-        """Create a hard link to the entry, if nothing has the new name."""
+        """Create a hard link to the entry at `new`, which must not exist."""
         here, there = self.folder, new.folder
         os.link(self.name, new.name, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
 
@@ -278,7 +278,7 @@ class PinnedPath(NamedTuple):
         """Return the names in the folder."""
         if self.folder is None:
             return {entry.name for entry in self.path.parent.iterdir()}
-        # The descriptor only refers to the folder, and can't be read by itself.
+        # The descriptor only refers to the folder (`O_PATH`) and can't be read.
         readable = os.open(".", os.O_RDONLY, dir_fd=self.folder)
         try:
             with os.scandir(readable) as entries:
@@ -288,12 +288,12 @@ class PinnedPath(NamedTuple):
 
     @contextmanager
     def remove_on_failure(self) -> Iterator[None]:
-        """Take away the file that was just made if what follows fails; an error names it then."""
+        """Remove the new file if the body fails, and add its path to the error."""
         try:
             yield
         except BaseException as error:
             if isinstance(error, OSError):
-                error.filename = error.filename or str(self.path)  # a write knows no name
+                error.filename = error.filename or str(self.path)  # errors of writes have no name
             with suppress(OSError):
                 self.remove()
             raise
@@ -301,10 +301,10 @@ class PinnedPath(NamedTuple):
 
 @contextmanager
 def pin_path(path: Path, *, make: bool = False) -> Iterator[PinnedPath]:
-    """Yield the place at `path`, which is absolute; with `make` the folders above are created.
+    """Yield the absolute path `path` in its open folder; with `make`, create the folders above.
 
     Raises:
-        OSError: If a folder above is a link, or can't be opened or made.
+        OSError: If a folder above is a link, or can't be opened or created.
     """
     folder = open_folder(path.parent, make=make) if HAS_FOLDER_DESCRIPTORS else None
     try:
@@ -312,7 +312,7 @@ def pin_path(path: Path, *, make: bool = False) -> Iterator[PinnedPath]:
             _check_folders(path.parent, make=make)
         yield PinnedPath(path, str(path) if folder is None else path.name, folder)
     except OSError as error:
-        # People see all of it.
+        # Messages show the whole path.
         if error.filename == path.name:
             error.filename = str(path)
         if error.filename2 == path.name:
@@ -324,17 +324,17 @@ def pin_path(path: Path, *, make: bool = False) -> Iterator[PinnedPath]:
 
 
 def check_regular(about: os.stat_result, path: Path) -> None:
-    """Make sure that the status is that of a regular file, at `path`.
+    """Check that the status of the entry at `path` is that of a regular file.
 
     Raises:
-        OSError: If it is not.
+        OSError: If the entry is no regular file.
     """
     if not stat.S_ISREG(about.st_mode):
         raise OSError(errno.EINVAL, "Is no regular file", str(path))
 
 
 def _check_folders(folder: Path, *, make: bool) -> None:
-    """See that no link leads to `folder`, where it can't be held open.
+    """Check that no part of the path of `folder` is a link, if folders can't be held open.
 
     Raises:
         OSError: As `pin_path`.

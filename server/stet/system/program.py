@@ -1,7 +1,7 @@
-"""A program that is run for its output: its permissions, its end, and its limits.
+"""Running a program for its output, with limits.
 
-It gets no input, one pipe for both of its outputs, and its own process group. The group is ended
-when the program is over, takes too long, writes without end, or its caller is cancelled.
+The program gets no input, one pipe for both of its outputs, and a separate process group. The group
+is killed when the program ends, takes too long, writes too much, or its caller is cancelled.
 """
 
 import asyncio
@@ -14,24 +14,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HEAD_BYTES = 8_000
-"""Bytes kept of the beginning of an output, and again of its end."""
+"""The bytes of an output that are kept of its beginning, and of its end."""
 MAX_BYTES = 20_000_000
-"""A program that writes more is ended."""
+"""A program that writes more bytes is killed."""
 ORPHAN_SECONDS = 1.0
-"""How long what a program has left running may keep its output open once it was ended."""
+"""The seconds for which remaining child processes may keep the output open."""
 DYING_SECONDS = 5.0
-"""How long one that was killed is waited for: the kernel may hold it."""
+"""The seconds to wait for the end of a killed program: the kernel may delay it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is to be run.
+    """A program to be run.
 
     Attributes:
         argv: The program and its arguments; there is no shell.
-        cwd: Where.
-        env: All that is in its environment.
-        seconds: How long it may take.
+        cwd: The working directory.
+        env: The whole environment of the program.
+        seconds: The time limit.
     """
 
     argv: tuple[str, ...]
@@ -42,15 +42,15 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """How a program ended.
+    """The output and end of a program.
 
     Attributes:
-        code: Its exit code, below 0 for the signal that ended it; None if we ended it.
-        head: The beginning of what it wrote, both outputs in one.
-        tail: The end, where `head` is not all.
-        n_left_out: Bytes between the two.
-        seconds: How long it took.
-        ended_for: Why we ended it: `time`, `output`, or nothing.
+        code: The exit code, below 0 for the signal that ended the program; None if Stet killed it.
+        head: The beginning of the output, stdout and stderr together.
+        tail: The end of the output, if `head` is not the whole output.
+        n_left_out: The number of bytes between `head` and `tail`.
+        seconds: The duration.
+        ended_for: The exceeded limit, `time` or `output`; empty if there is none.
     """
 
     code: int | None
@@ -62,10 +62,10 @@ class ProgramResult:
 
 
 async def run_program(program: Program) -> ProgramResult:
-    """Run a program to its end, or to the end of its time.
+    """Run a program until its end or a limit.
 
     Raises:
-        OSError: If it can't be started.
+        OSError: If the program can't be started.
     """
     loop = asyncio.get_running_loop()
     started = loop.time()
@@ -87,14 +87,14 @@ async def run_program(program: Program) -> ProgramResult:
         except TimeoutError:
             late = True
         finally:
-            # On a cancel too: no child process survives, even if the program has ended by itself.
+            # Also on a cancel, and also after a regular end: no child process survives.
             _end(transport, group)
         # A process that has left the group may keep the pipe open: do not wait for it.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ORPHAN_SECONDS):
                 await collector.closed.wait()
     finally:
-        # It may only have been killed so far: wait for its end, so that it is reaped.
+        # A killed program may still be running: wait for its end, so that it is reaped.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DYING_SECONDS):
                 await collector.ended.wait()
@@ -107,15 +107,15 @@ async def run_program(program: Program) -> ProgramResult:
 
 
 class _OutputCollector(asyncio.SubprocessProtocol):
-    """Takes what a program writes, the beginning and the end of it, and tells when it is over.
+    """The beginning and end of a program's output, and the events of its end.
 
     Attributes:
-        over: Set when it has ended, or written too much.
-        ended: Set when it has ended.
-        closed: Set when there is nothing more to read, and it has ended.
-        head: The beginning.
-        tail: The end, as far as it is not in `head`.
-        n_bytes: How much it wrote.
+        over: Set when the program has ended or written too much.
+        ended: Set when the program has ended.
+        closed: Set when the program has ended and its output is closed.
+        head: The beginning of the output.
+        tail: The end of the output, without the part in `head`.
+        n_bytes: The number of bytes written.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class _OutputCollector(asyncio.SubprocessProtocol):
         self.n_bytes = 0
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002 - asyncio's name
-        """Take some output."""
+        """Add a part of the output."""
         self.n_bytes += len(data)
         room = HEAD_BYTES - len(self.head)
         self.head += data[:room]
@@ -135,7 +135,7 @@ class _OutputCollector(asyncio.SubprocessProtocol):
             self.over.set()
 
     def process_exited(self) -> None:
-        """Handle the end of the program itself; its child processes may go on."""
+        """Handle the end of the program itself; its child processes may be running."""
         self.over.set()
         self.ended.set()
 
@@ -146,11 +146,11 @@ class _OutputCollector(asyncio.SubprocessProtocol):
 
 
 def _end(transport: asyncio.SubprocessTransport, group: int) -> None:
-    """End the rest of a process group; without groups (Windows), the program."""
+    """Kill the rest of a process group, or on Windows the program."""
     try:
         if hasattr(os, "killpg"):
             os.killpg(group, signal.SIGKILL)
         else:
             transport.kill()
     except (ProcessLookupError, PermissionError):
-        return  # all of it is over: macOS says the second of a group that only waits to be buried
+        return  # the group has ended: macOS raises PermissionError if only zombies are left

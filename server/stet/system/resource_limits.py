@@ -1,8 +1,8 @@
-"""What a process does about its own resources.
+"""Limits of a process's own resources.
 
-A process that reads strangers' texts limits itself first, where the system can do that. A server that
-runs for days returns freed memory to the system. This file imports nothing large: a helper process starts
-with it.
+A process that parses untrusted texts limits itself first, if the system can do that. A server that
+runs for days returns freed memory to the system. This module imports nothing large, because helper
+processes start with it.
 """
 
 import sys
@@ -10,7 +10,7 @@ from contextlib import suppress
 
 
 def limit_resources(*, memory: int, cpu_seconds: int) -> None:
-    """Limit the address space (bytes) and processor time (seconds); forbid written files."""
+    """Limit the address space (bytes) and processor time (seconds); forbid writing to files."""
     try:
         import resource  # not on Windows
     except ImportError:
@@ -25,7 +25,7 @@ def limit_resources(*, memory: int, cpu_seconds: int) -> None:
 
 
 LARGE = 128 * 1024
-"""The allocator takes blocks of so many bytes from the system, and returns them when freed."""
+"""Bytes; the allocator maps blocks of at least this size, and unmaps them when freed."""
 _MMAP_THRESHOLD = -3
 _ARENA_MAX = -8
 
@@ -41,7 +41,7 @@ def return_freed_memory() -> None:
         return
     import ctypes  # late: it takes 8 ms
 
-    with suppress(OSError, AttributeError, TypeError):  # another library, or none to be named so
+    with suppress(OSError, AttributeError, TypeError):  # another C library without `mallopt`
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_ARENA_MAX, 1)
         mallopt(_MMAP_THRESHOLD, LARGE)

@@ -17,7 +17,7 @@ TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _LISTENS = "0A"
 _ROOT = 0
 _MAX_BYTES = 16_000_000
-"""Of one table; a hundred thousand sockets."""
+"""The most bytes read of one table: about 100,000 sockets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class SocketAddress:
     """One end of a connection.
 
     Attributes:
-        ip: Its address; an IPv4 address also where the socket is one of IPv6.
-        port: 1 to 65535.
+        ip: The address; for an IPv4 connection an IPv4 address, even if the socket is IPv6.
+        port: The port, 1 to 65535.
     """
 
     ip: Ip
@@ -34,10 +34,10 @@ class SocketAddress:
 
     @classmethod
     def of(cls, address: tuple[object, ...]) -> "SocketAddress":
-        """Return the endpoint that `socket.getsockname` and `getpeername` describe.
+        """Return the endpoint of a result of `socket.getsockname` or `getpeername`.
 
         Raises:
-            ValueError: If it is not a TCP endpoint.
+            ValueError: If the result is not a TCP endpoint.
         """
         host, port = str(address[0]).partition("%")[0], address[1]
         if not isinstance(port, int):
@@ -48,16 +48,16 @@ class SocketAddress:
 def foreign_owner(
     server: SocketAddress, client: SocketAddress, uid: int, tables: Iterable[str] = TABLES
 ) -> int | None:
-    """Return the user, neither root nor us, who can answer at a port of this machine. Blocking.
+    """Return another user, except root, who can answer at a port of this machine. Blocking.
 
     Args:
-        server: The end that was connected to.
-        client: Our own end.
-        uid: Our own user id.
-        tables: Files that list sockets.
+        server: The server's endpoint.
+        client: The endpoint of this process.
+        uid: The user id of this process.
+        tables: The paths of the files that list sockets.
 
     Returns:
-        That user's id; None where there is no such user, or the system does not say.
+        The id of the user; None if there is no such user, or the system does not report it.
     """
     for name in tables:
         try:
@@ -72,18 +72,17 @@ def foreign_owner(
 
 
 def current_uid() -> int | None:
-    """Return the id of the user this process acts as; None where users have no numbers."""
+    """Return the effective user id; None on systems without user ids."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
 def owners(table: str, server: SocketAddress, client: SocketAddress) -> Iterator[int]:
-    """Yield the users of the sockets that listen at `server`, and of the server's end of its
-    connection to `client`.
+    """Yield the users who listen at `server` or hold the server's end of the connection.
 
     Args:
         table: The text of `/proc/net/tcp` or `/proc/net/tcp6`.
-        server: The end that was connected to.
-        client: The other end.
+        server: The server's endpoint.
+        client: The client's endpoint.
     """
     port = f":{server.port:04X}"
     for line in table.splitlines()[1:]:
@@ -100,10 +99,10 @@ def owners(table: str, server: SocketAddress, client: SocketAddress) -> Iterator
 
 
 def _endpoint(text: str) -> SocketAddress:
-    """Parse an address as the kernel prints it: words of 32 bits in the machine's own order.
+    """Parse an address in the kernel's format: 32-bit words in native byte order.
 
     Raises:
-        ValueError: If it is not an address.
+        ValueError: If the text is not an address.
     """
     host, _, port = text.partition(":")
     raw = bytes.fromhex(host)
@@ -114,7 +113,7 @@ def _endpoint(text: str) -> SocketAddress:
 
 
 def _plain(ip: Ip) -> Ip:
-    """Convert an IPv4 address that is written as an IPv6 address to IPv4."""
+    """Convert an IPv4-mapped IPv6 address to IPv4."""
     if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
         return ip.ipv4_mapped
     return ip

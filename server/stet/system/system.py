@@ -1,7 +1,7 @@
-"""The machine: the one place where Stet opens files, starts programs and reads the clock.
+"""The operating system: the only class that opens files, starts programs and reads the clock.
 
-Paths are absolute and native. All file methods may block: call them from a worker thread where the
-event loop runs. Tests have a small world in memory with the same methods.
+Paths are absolute and native. All file methods may block: call them from a worker thread if the
+event loop is running. Tests use an implementation in memory with the same methods.
 """
 
 import asyncio
@@ -24,28 +24,28 @@ from stet.system.no_follow import BINARY, HAS_FOLDER_DESCRIPTORS, READ, open_no_
 from stet.system.program import Program, ProgramResult, run_program
 
 _TRASH = "trash"
-"""Its folder in the state folder."""
+"""The name of the trash in the state folder."""
 _TRIES = 1000
 
 
 class FileKind(Enum):
-    """What lies at a path, links not followed."""
+    """The kind of the entry at a path, without following links."""
 
     FILE = "file"
     FOLDER = "folder"
     LINK = "link"
     OTHER = "other"
-    """A device, a pipe, a socket: never opened."""
+    """A device, a pipe or a socket, which is never opened."""
 
 
 class FileStat(NamedTuple):
-    """What is known of a path without opening it. A tuple, as a walk makes thousands of them.
+    """The status of an entry. A tuple, because a walk creates thousands of them.
 
     Attributes:
-        kind: What it is.
-        size: In bytes.
-        mtime: Seconds since the epoch, UTC.
-        n_names: How many names the file has on its disk; more than one by hard links.
+        kind: The kind of the entry.
+        size: The size in bytes.
+        mtime: The time of the last modification, in seconds since the epoch, UTC.
+        n_names: The number of hard links to the file.
     """
 
     kind: FileKind
@@ -61,17 +61,15 @@ class System:
     """Disk, processes and clock of the operating system.
 
     Attributes:
-        folds_case: Whether two spellings of a name may mean one file without the system's own path
-            resolution saying so (macOS). Windows resolves the case itself.
+        folds_case: Whether two spellings of a name may mean one file although the system's path
+            resolution keeps both (macOS). On Windows the path resolution yields one spelling.
     """
 
     def __init__(self, *, folds_case: bool | None = None) -> None:
         self.folds_case = sys.platform == "darwin" if folds_case is None else folds_case
 
     def stat(self, path: Path) -> FileStat | None:
-        """Return what is at `path`, without following links. None if nothing is there, or the place
-        can't be examined.
-        """
+        """Return the status of the entry at `path`, without following links, or None."""
         try:
             return _file_stat(os.lstat(path))
         except (OSError, ValueError):  # ValueError: a NUL in the name
@@ -81,7 +79,7 @@ class System:
         """Return at most `limit` bytes of a regular file.
 
         Raises:
-            OSError: If it can't be read or is no regular file.
+            OSError: If the file can't be read or is no regular file.
         """
         try:
             descriptor = os.open(path, READ)
@@ -90,7 +88,7 @@ class System:
         return _read(descriptor, path, limit)
 
     def read_real(self, path: Path, limit: int) -> bytes:
-        """Do as `read_bytes`, for a path that `real_path` gave: a link that came in since is not followed.
+        """Return at most `limit` bytes of the file at a result of `real_path`; follow no link.
 
         Raises:
             OSError: As `read_bytes`, or if a part of the path is a link.
@@ -98,11 +96,11 @@ class System:
         return _read(open_no_follow(path), path, limit)
 
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
-        """Return names and stats in a folder, sorted by name; nothing where it can't be read."""
+        """Return names and stats in a folder, sorted by name; nothing if it can't be read."""
         return _entries(path, lambda name: os.lstat(path / name))
 
     def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
-        """Do as `list_folder`, for a path that `real_path` gave: a link that came in since is not followed."""
+        """Yield the same as `list_folder` for a result of `real_path`; follow no link."""
         if not HAS_FOLDER_DESCRIPTORS:
             found = list(self.list_folder(path))
             yield from found if _resolved(path) == path else ()
@@ -121,7 +119,7 @@ class System:
     def real_path(self, path: Path) -> Path:
         """Return `path` with every link resolved; the part that does not exist stays as it is.
 
-        Where the file system folds case, names are spelled as they are on the disk.
+        If the file system folds case, names are spelled as on the disk.
         """
         resolved = _resolved(path)
         return _spelling_on_disk(resolved) if self.folds_case else resolved
@@ -131,47 +129,47 @@ class System:
         return time.time()
 
     monotonic = staticmethod(time.monotonic)
-    """Seconds that only go forward."""
+    """Return seconds of a clock that never goes backward."""
 
     def environ(self) -> Mapping[str, str]:
         """Return the current environment of this process."""
         return MappingProxyType(dict(os.environ))
 
     def state_folder(self) -> Path:
-        """Return the folder for Stet's own state, for this user only; created if missing.
+        """Return the folder for Stet's state, private to the user; created if missing.
 
         Raises:
-            OSError: If it can't be made.
+            OSError: If the folder can't be created.
         """
-        # Not needed before `initialize` is answered, and looked up only here.
+        # Late: it is not needed before `initialize` is answered.
         import platformdirs
 
         return _made(platformdirs.user_state_path("stet"))
 
     def cache_folder(self) -> Path:
-        """Return the folder for what Stet can make again, for this user only; created if missing.
+        """Return the folder for Stet's caches, private to the user; created if missing.
 
         Raises:
-            OSError: If it can't be made.
+            OSError: If the folder can't be created.
         """
         import platformdirs  # late: as above
 
         return _made(platformdirs.user_cache_path("stet"))
 
     def write_generated(self, name: str, text: str) -> Path:
-        """Write one of Stet's own documents, never a file of the user's; return its path.
+        """Write a document of Stet's, never a user's file; return its path.
 
         The document is in Stet's state folder (0700), readable by the user only (0600); an older
         document of the same name is replaced as a whole.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If the document can't be written.
         """
         folder = self.state_folder()
         path = folder / name
         new = folder / f"{name}.{os.getpid()}.new"
         try:
-            # Made for this user alone before there is anything in it, and put in place whole.
+            # The mode is set before the text is written, and the file is replaced as a whole.
             descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(text.encode("utf-8", "surrogatepass"))
@@ -184,51 +182,51 @@ class System:
         return path
 
     def create_file(self, path: Path, text: str) -> None:
-        """Create a user's file that does not exist yet, UTF-8, and the folders above it.
+        """Create a user's file with a text in UTF-8, and the folders above it.
 
         This method and the next five are the only operations on a user's files. They need an
-        approval, and are used only if the editor can't do them. None overwrites or follows a link:
-        give the real path.
+        approval, and are used only if the editor can't do them. They never overwrite a file or
+        follow a link: pass the real path.
 
         Raises:
-            OSError: If the path exists, a folder above it is a link, or it can't be written;
-                nothing is left over then.
+            OSError: If the path exists, a folder above it is a link, or the file can't be written;
+                no part of the file is left over.
         """
         user_files.create(path, text.encode("utf-8", "surrogatepass"))
 
     def move_file(self, path: Path, new: Path) -> None:
-        """Give a user's file another name, where nothing is; folders are made.
+        """Move a user's file to a path that does not exist; create the folders.
 
         Raises:
-            OSError: If there is no regular file, something has the new name, or it can't be done;
-                the file is where it was then.
+            OSError: If there is no regular file, `new` exists, or the file can't be moved; the file
+                is then at its old path.
         """
         user_files.move(path, new)
 
     def copy_to_trash(self, path: Path) -> Path:
-        """Copy a user's file into the trash in the state folder (0700); return its path there.
+        """Copy a user's file into the trash in the state folder (0700); return the new path.
 
-        The copy is below a folder named by the time, with its whole former path.
+        The copy has the whole former path below a folder named by the time.
 
         Raises:
-            OSError: If it is no regular file or can't be copied.
+            OSError: If the file is no regular file or can't be copied.
         """
         place = self._trash_place(path)
         user_files.copy(path, self._without_links(place))
         return place
 
     def trash(self, path: Path) -> Path:
-        """Move a user's file into the trash; return the path. Remove it only after a complete copy.
+        """Move a user's file into the trash; return its new path.
 
         Raises:
-            OSError: As `copy_to_trash`, or if it can't be removed.
+            OSError: As `copy_to_trash`, or if the file can't be removed.
         """
         place = self._trash_place(path)
         user_files.move(path, self._without_links(place))
         return place
 
     def trashed(self, path: Path) -> Iterator[Path]:
-        """Yield what the trash holds of the file that was at `path`, the newest first."""
+        """Yield the files in the trash that were at `path`, the newest first."""
         folder = self.state_folder() / _TRASH
         for name, _ in reversed(list(self.list_folder(folder))):
             place = folder / name / user_files.path_below(path)
@@ -236,45 +234,45 @@ class System:
                 yield place
 
     def restore(self, trashed: Path, path: Path) -> None:
-        """Bring a file back from the trash to where nothing is; the trash keeps its copy.
+        """Copy a file from the trash to a path that does not exist.
 
         Raises:
-            OSError: As `create_file`, or if the trash holds it no more.
+            OSError: As `create_file`, or if the file is no longer in the trash.
         """
         user_files.copy(self._without_links(trashed), path, make=True)
 
     def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
-        """Delete older contents of the trash for good; return how many places were emptied.
+        """Delete old contents of the trash permanently; return the number of deleted folders.
 
         Args:
-            before: Seconds since the epoch.
-            to_keep: The former paths of files that may still be restored: these files stay.
+            before: The time in seconds since the epoch; contents older than this are deleted.
+            to_keep: The former paths of files that may still be restored: these are not deleted.
 
         Raises:
-            OSError: If there can be no state folder.
+            OSError: If the state folder can't be created.
         """
         return user_files.empty_trash(self.state_folder() / _TRASH, before, to_keep)
 
     async def start_process(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
     ) -> asyncio.subprocess.Process:
-        """Start a program without a shell, its three streams piped, in its own session.
+        """Start a program without a shell, with its three streams piped, in a new session.
 
-        The program has its own session so that a key pressed in the terminal does not reach it and
-        its children can be ended together with it.
+        In a new session, a key pressed in the terminal does not reach the program, and its children
+        can be killed together with it.
 
         Raises:
-            OSError: If it can't be started.
+            OSError: If the program can't be started.
         """
         return await asyncio.create_subprocess_exec(
             *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, start_new_session=True
         )
 
     async def run(self, program: Program) -> ProgramResult:
-        """Run a program to its end, or to the end of its time; see `stet.system.program`.
+        """Run a program until its end or a limit; see `stet.system.program`.
 
         Raises:
-            OSError: If it can't be started.
+            OSError: If the program can't be started.
         """
         return await run_program(program)
 
@@ -284,9 +282,7 @@ class System:
         return user_files.trash_place(folder, path, self.now())
 
     def _without_links(self, trashed: Path) -> Path:
-        """Return where a place in the trash truly is: links may lead to the state folder, it is the
-        user's.
-        """
+        """Return the real path of a trashed file: the user may have linked the state folder."""
         return self.real_path(trashed.parent) / trashed.name
 
 
@@ -299,24 +295,24 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
     """Return at most `limit` bytes of an open file, and close the file.
 
     Raises:
-        OSError: If it can't be read or is no regular file.
+        OSError: If the file can't be read or is no regular file.
     """
-    # Check the open file, so that no other file can replace it in between.
+    # Check the open file, so that no other file can replace it after the check.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "Is no regular file", str(path))
     with os.fdopen(descriptor, "rb") as file:
-        # A kernel file without data at the moment returns None: do not wait for data.
+        # A special file without available data returns None: do not wait for data.
         return file.read(limit) or b""
 
 
 def _entries(
     folder: Path | int, status_of: Callable[[str], os.stat_result]
 ) -> Iterator[tuple[str, FileStat]]:
-    """Yield names and stats in a folder, given by its path or descriptor; nothing where it can't be
-    read.
+    """Yield names and stats in a folder (path or descriptor); nothing if it can't be read.
 
-    `status_of` is asked, as an entry's own stat has no number of links on Windows.
+    `status_of` returns the status: on Windows a directory entry has no number of links.
+
     """
     try:
         with os.scandir(folder) as entries:
@@ -324,12 +320,12 @@ def _entries(
     except (OSError, ValueError):
         return
     for name in names:
-        with suppress(OSError):  # gone since
+        with suppress(OSError):  # the entry has been removed
             yield name, _file_stat(status_of(name))
 
 
 def _file_stat(status: os.stat_result) -> FileStat:
-    """Return our view of the system's answer."""
+    """Convert a status of the `os` module."""
     kind = _KINDS.get(stat.S_IFMT(status.st_mode), FileKind.OTHER)
     return FileStat(kind, status.st_size, status.st_mtime, status.st_nlink)
 
@@ -337,7 +333,7 @@ def _file_stat(status: os.stat_result) -> FileStat:
 def _resolved(path: Path) -> Path:
     """Return `path` with every link resolved.
 
-    A link that becomes a folder just then is an error up to Python 3.12: it is looked at again.
+    Up to Python 3.12 a link that becomes a folder meanwhile is an error: try again.
     """
     for _ in range(_TRIES):
         with suppress(OSError):
@@ -354,7 +350,7 @@ def _spelling_on_disk(path: Path) -> Path:
 
 
 def _listed_name(folder: Path, name: str) -> str:
-    """Return how `folder` spells `name`; `name` itself where it holds nothing of that name."""
+    """Return the spelling of `name` in `folder`; `name` itself if there is no such entry."""
     try:
         listed = sorted(entry.name for entry in folder.iterdir())
     except OSError:
@@ -371,9 +367,9 @@ def _folded(name: str) -> str:
 
 
 def is_alive(process_id: int) -> bool:
-    """Return whether a process of that id exists; True where that can't be found out.
+    """Return whether a process with this id exists; True if this is unknown.
 
-    On Windows signal 0 would end the process; there the end of standard input has to do.
+    On Windows signal 0 would end the process; the end of standard input has to suffice.
     """
     if sys.platform == "win32":
         return True

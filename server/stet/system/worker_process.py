@@ -1,11 +1,11 @@
-"""A process of our own that answers requests in order, and can be killed while one keeps it busy.
+"""A separate process that answers requests in order, and can be killed during a request.
 
     worker = WorkerProcess("stet.outline.grammar_definitions:answer_outline")
     definitions = worker.submit((text, ".c")).result(timeout=1.0)
 
 Requests and answers are pickled values on the standard streams of the process. The process has the
-rights of the one that starts it, so an answer is trusted as the process is. It is started without
-`asyncio`, `dataclasses` and `logging`, which would double the time of its start.
+rights of its parent, so its answers are trusted. It is started without `asyncio`, `dataclasses` and
+`logging`, which would double its start time.
 """
 
 import importlib
@@ -27,18 +27,19 @@ CPU_SECONDS = 3_600
 
 
 class WorkerEnded(Exception):
-    """The process has ended before it answered, or can't be started; the message says which."""
+    """The process has ended without an answer, or can't be started; the message says which."""
 
 
 class WorkerProcess:
-    """One run of the process, and the thread that talks with it."""
+    """One run of the process, and the thread that exchanges messages with it."""
 
     def __init__(self, function: str, *, memory: int) -> None:
         """Start the process; if it can't be started, no request is answered.
 
         Args:
-            function: `module:name` of the function that is called with each request.
-            memory: The limit of its address space in bytes, where the system can limit it.
+            function: The function, as `module:name`, that is called with each request.
+            memory: The limit of the process's address space in bytes, if the system has such
+                limits.
         """
         from stet.system.helper_process import module_command  # late: it imports asyncio
 
@@ -56,23 +57,23 @@ class WorkerProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it does not run, for whatever reason."""
+        """Whether the process is not running, for any reason."""
         return self._process is None or self._process.poll() is not None
 
     def submit(self, request: object) -> "Future[Any]":
-        """Queue a request and return its answer to come; `WorkerEnded` if there will be none.
+        """Queue a request and return a future of its answer, or of the error `WorkerEnded`.
 
-        None is answered with None, which tells that the process has started. Nothing is answered after
-        `kill`.
+        The request None is answered with None when the process has started. After `kill` nothing is
+        answered.
         """
-        from concurrent.futures import Future  # late: the process itself needs none
+        from concurrent.futures import Future  # late: the worker itself does not need it
 
         answer: Future[Any] = Future()
         self._requests.put((request, answer))
         return answer
 
     def kill(self) -> None:
-        """End the process at once; requests without an answer get none."""
+        """Kill the process; waiting requests are not answered."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -103,13 +104,13 @@ def _write(stream: IO[bytes], value: object) -> None:
 
 
 def main() -> None:
-    """Answer requests until there are no more, with the function and the memory of the arguments."""
+    """Answer requests until the end of input; the arguments are the function and memory limit."""
     target, memory = sys.argv[1:]
     module, _, function = target.partition(":")
     answer = getattr(importlib.import_module(module), function)
     limit_resources(memory=int(memory), cpu_seconds=CPU_SECONDS)
     requests, answers = os.fdopen(0, "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # output of libraries must not mix with answers
     with suppress(EOFError, BrokenPipeError):
         while True:
             request = pickle.load(requests)  # noqa: S301 (see the module)
