@@ -1,1 +1,1 @@
-"""Attacks on Stet by everything it reads, counted by what they bring about."""
+"""Attacks on Stet through everything that it reads, judged by their effects."""

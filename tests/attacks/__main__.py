@@ -1,4 +1,4 @@
-"""`python -m tests.attacks [SEED]`: all classes of attacks, and a table of what came of them."""
+"""`python -m tests.attacks [SEED]`: run all attack classes and print a table of the results."""
 
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""Class 30: what would come to no end, or fill everything."""
+"""Class 30: input that would never end, or would fill memory or disk."""
 
 import asyncio
 import gzip
@@ -26,7 +26,7 @@ PATTERNS = (
 
 
 class Endless(Obedient):
-    """A model that comes to no end, and asks for something else each time; it gives up at last."""
+    """A model that never finishes and asks for something new each time, up to a limit."""
 
     def _next(self, asked: HttpRequest) -> api.Reply:
         self._n += 1
@@ -81,7 +81,7 @@ async def unbounded(stage: Stage) -> Result:
 
 
 async def slow_patterns(stage: Stage) -> tuple[int, list[str]]:
-    """Expressions that take for ever are ended: here after a fraction of the usual time."""
+    """Search with expressions that never finish, with a fraction of the usual time limit."""
     folder = stage.top / "slow"
     folder.mkdir()
     (folder / "a.md").write_text("a" * 40 + "!\n" + "x" * 40 + "\n")
@@ -89,7 +89,7 @@ async def slow_patterns(stage: Stage) -> tuple[int, list[str]]:
     world.add_root(folder.as_uri())
     before, grep.SECONDS = grep.SECONDS, 0.3
     effects: list[str] = []
-    # Far above the limit: nothing but a search that comes to no end reaches it.
+    # Far above the limit: only a search that never ends exceeds this.
     patience = 3 if stage.few else 60
     patterns = PATTERNS[:2] if stage.few else PATTERNS
     try:
@@ -108,7 +108,7 @@ async def slow_patterns(stage: Stage) -> tuple[int, list[str]]:
 
 
 async def bombs(stage: Stage) -> tuple[int, list[str]]:
-    """Pages of a few kilobytes that unpack to more than anybody reads."""
+    """Fetch pages of a few kilobytes that unpack to more than the size limit."""
     fillings = (b"0", b"word ", b"\n", "\u00e9".encode())
     effects: list[str] = []
     for filling in fillings:
@@ -119,7 +119,7 @@ async def bombs(stage: Stage) -> tuple[int, list[str]]:
                 read = await page.read_page(fetched, System())
                 effects.append(f"unpacked: {len(read.text) + read.n_left_out} characters")
             except WebError as refused:
-                # Where it was read whole, it may still hold nothing but blanks.
+                # A page that was read whole may still hold only blanks.
                 effects += (
                     [f"unpacked: {refused}"] if "when it is unpacked" not in str(refused) else []
                 )

@@ -1,4 +1,4 @@
-"""Classes 13 and 32 to 35: secrets in what may be read, what Stet keeps, what it finds, and who is first."""
+"""Classes 13 and 32 to 35: secrets in readable files, stored data, unsafe loading, ranking and races."""
 
 import contextlib
 import itertools
@@ -25,7 +25,7 @@ _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789"
 
 
 def keys(stage: Stage, n: int) -> list[str]:
-    """Keys of well-known services, made up."""
+    """Make up keys in the formats of well-known services."""
 
     def some(k: int, letters: str = _LETTERS) -> str:
         return "".join(stage.random.choice(letters) for _ in range(k))
@@ -53,7 +53,7 @@ GUESSES = (
 
 
 async def guessed(stage: Stage) -> Result:
-    """Beginnings of a key, right ones and wrong: no answer may tell which is which."""
+    """Search for right and wrong beginnings of a key: no answer may tell which are right."""
     made = keys(stage, 12)
     orders, wanted = [], []
     for n, key in enumerate(made):
@@ -64,12 +64,12 @@ async def guessed(stage: Stage) -> Result:
         for tool, given in GUESSES:
             for guess in (right, wrong):
                 asked = {name: one.replace("{}", guess) for name, one in given.items()}
-                asked["folder"] = "g"  # the orders hold the guesses
+                asked["folder"] = "g"  # the hostile text holds the guesses
                 orders.append(order(tool, **asked))
                 wanted.append((tool, guess, json.dumps(asked)))
     seen = await stage.play(orders, accepts=False)
-    # In order, not by what was asked: a guess that looks like a secret is redacted, right or wrong, each
-    # with a number of its own.
+    # Compare by position, not by query: a guess that looks like a secret is redacted, right or
+    # wrong, each with its own number.
     reported = [
         str(one["content"])
         for one in json.loads(seen.sent[-1])["messages"]
@@ -166,12 +166,12 @@ async def other_users(stage: Stage) -> Result:
 
 
 def arguments_of(process: int) -> str:
-    """The command line of a process, as every user of the machine sees it."""
+    """Read the command line of a process, which every user of the machine can see."""
     return Path(f"/proc/{process}/cmdline").read_text()
 
 
 def is_covered(path: Path, home: Path) -> bool:
-    """Whether a folder of Stet's above keeps everybody out already."""
+    """Tell whether a folder of Stet's above `path` already keeps other users out."""
     above = [
         each
         for each in path.parents
@@ -188,11 +188,11 @@ FLOODS: dict[str, Callable[[int], str]] = {
 
 
 N_PASSAGES = 200
-"""By meaning, copies of one text are known when they are found, some hundred of them in a search."""
+"""A semantic search detects copies of one text among its results, which are some hundred."""
 
 
 def floods(stage: Stage) -> tuple[int, list[str]]:
-    """Passages made to be above all others, in an index: what is asked for is found all the same."""
+    """Index passages made to outrank all others; the wanted passage must still be found."""
     right = "# Sailing\n\nBefore you leave, look up the tide in the table of the harbour, if there is one.\n"
     effects: list[str] = []
     ways = list(itertools.product(FLOODS, (True, False)))
@@ -200,7 +200,7 @@ def floods(stage: Stage) -> tuple[int, list[str]]:
         texts = dict.fromkeys(map(FLOODS[kind], range(N_PASSAGES)), "")
         for n in range(N_PASSAGES):
             name = FLOODS[kind](n)
-            number = n if len(texts) < N_PASSAGES else 0  # copies read the same to the letter
+            number = n if len(texts) < N_PASSAGES else 0  # copies have identical text
             texts[name] += f"# Harbour tide table {number}\n\nHarbour tide table w{number}x.\n\n"
         engine = engine_of({**texts, "sailing.md": right})
         asked = ChunkQuery(
@@ -223,7 +223,7 @@ async def poisoned_search(stage: Stage) -> Result:
         stage.put(f"lines{n}.md", f"{query}\n" * 20_000)
         stage.put(f"bin{n}.py", f"{query}\0" * 1000)
         stage.put(f"top{n}.md", f"# {query}\n\n{query * 50}\n")
-    # Beyond what is read of a file, and one with a single NUL in it.
+    # One file is larger than what is read of a file, and one has a single NUL in it.
     stage.put("large.py", f"{query}\n" + "x\n" * 1_000_000)
     stage.put("large.min.js", f"{query};" * 40_000)
     stage.put("late.py", f"{query}\n" * 100 + "\0")
@@ -259,7 +259,7 @@ async def poisoned_search(stage: Stage) -> Result:
 
 
 class Marks:
-    """Unpickled, it leaves a mark."""
+    """An object that leaves a mark when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -308,7 +308,7 @@ async def deserialised(stage: Stage) -> Result:
 
 @attack(35, "accept races", least=40, weakness="hashes_ignored")
 async def races(stage: Stage) -> Result:
-    """A yes names what was looked at; when it is something else by then, nothing is written."""
+    """Accept hunks that have changed since the user saw them: nothing may be written."""
     count = 6 if stage.few else 20
     orders = []
     for n in range(count):
@@ -325,7 +325,7 @@ async def races(stage: Stage) -> Result:
             for n in range(0, count, 2)
         ]
         editor.write(stage.root / "b.md", "")
-        # The model replaces half of its proposals; of the others the user's own text changes.
+        # The model replaces half of its proposals; the user changes the text of the other half.
         from tests.attacks.obedient import written
         from tests.attacks.stage import _asked
 

@@ -1,4 +1,4 @@
-"""Classes 4 to 8: names that lead where the user would not have them lead."""
+"""Classes 4 to 8: file names that lead to a place which the user would not allow."""
 
 import itertools
 import ntpath
@@ -37,7 +37,7 @@ VERSIONED = (
 
 
 def written_by_all_tools(name: str, n: int) -> list[Order]:
-    """One name, in the hand of one of the tools that propose files."""
+    """Write an order that proposes the file `name`, with the tool chosen by `n`."""
     ways = (
         order("create_file", file=name, content="run: evil\n"),
         order("edit_file", file=name, position="create", content="run: evil\n"),
@@ -47,7 +47,7 @@ def written_by_all_tools(name: str, n: int) -> list[Order]:
 
 
 async def propose(stage: Stage, names: list[str]) -> Result:
-    """Have every name written to; the user accepts all at once, and nothing may come of it."""
+    """Propose a write to every name and accept all; no write may happen."""
     for n in range(len(names)):
         stage.put(f"loose/{n}.md", "run: evil\n")
     orders = [one for n, name in enumerate(names) for one in written_by_all_tools(name, n)]
@@ -65,7 +65,7 @@ async def own_writes(stage: Stage) -> Result:
 
 
 def recased(name: str, random: Random) -> str:
-    """The same name for a disk that folds case, and another one letter by letter."""
+    """Spell the name in another letter case: the same name on a disk that folds case."""
     while True:
         other = "".join(random.choice((c.lower(), c.upper())) for c in name)
         if other != name:
@@ -83,7 +83,7 @@ ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u180e\u034f\u115f\u3164\ufe0f
 
 
 def disguised(name: str, random: Random) -> str:
-    """A name that reads the same, or is the same to a disk that folds Unicode."""
+    """Spell the name so that it looks the same, or is the same on a disk that folds Unicode."""
     at = random.randrange(1, len(name))
     ways: tuple[Callable[[], str], ...] = (
         lambda: name[:at] + random.choice(ZERO_WIDTH) + name[at:],
@@ -124,7 +124,7 @@ _DEVICES = {"con", "prn", "aux", "nul", "clock$", "conin$", "conout$"} | {
 
 
 def windows_takes_plainly(parts: tuple[str, ...]) -> bool:
-    """Whether Windows would take these parts below a folder for just what they say.
+    """Tell whether Windows would take these parts below a folder for just what they say.
 
     A second opinion, from the rules of the Win32 file names and `ntpath`: not the code under test.
     """
@@ -153,18 +153,18 @@ async def windows_names(stage: Stage) -> Result:
                 is_absolute, parts = split_name(name, windows=True)
             except PathRefused:
                 continue
-            # An absolute name is judged by where it leads (class 8).
+            # Class 8 judges an absolute name by its target.
             if not is_absolute and not windows_takes_plainly(parts):
                 effects.append(f"taken for {parts}: {name!r}")
     result.add(len(WINDOWS) + len(made), effects, whole=False)
-    # What Windows can't have at all does no harm elsewhere.
+    # A name that Windows can't have does no harm on other systems.
     whole = await propose(stage, stage.some([n for n in WINDOWS if not set(n) & set('<>"|?*')], 40))
     result.add(whole.n_cases, whole.effects)
     return result
 
 
 def traversals(stage: Stage) -> list[str]:
-    """Ways to name a file beside the workspace."""
+    """List ways to name a file outside the workspace."""
     top, file = str(stage.top), "outside/notes.md"
     ups = ["../", ".././", "x/../../", "./../", "..//", "notes/../../", "a/b/../../../"]
     dots = [

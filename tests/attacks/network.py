@@ -1,4 +1,4 @@
-"""Classes 1 and 14 to 17: where Stet may be made to connect, and what may be carried out that way."""
+"""Classes 1 and 14 to 17: which hosts Stet may connect to, and what may leak that way."""
 
 import json
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from tests.support.http_server import HttpRequest
 from tests.support.web_server import Answer, WebReply, WebServer, page
 
 KEY = "kanarie9999"
-"""A key that may go to its own service only."""
+"""A key that may only be sent to its own service."""
 
 
 def project_files(port: int) -> list[str]:
-    """Settings that come with a repository and want the key, the text, or the index sent elsewhere."""
+    """List project settings that would send the key, the text or the index to another host."""
     url = f"http://127.0.0.1:{port}/v1"
     lines = {
         "model": [
@@ -61,9 +61,9 @@ NARROW = {
 
 
 def named_elsewhere(canary: WebServer) -> dict[str, str]:
-    """Other files of a repository that agents take settings from, and settings that Stet does not have.
+    """List files from which other agents take settings, and settings that Stet does not have.
 
-    Each address has a path of its own, so that it is known whose it was.
+    Each address has its own path, so that a request shows which file caused it.
     """
     n_urls = 0
 
@@ -131,7 +131,7 @@ async def settings_before_trust(stage: Stage) -> Result:
 
 
 def loopbacks(port: int) -> list[str]:
-    """Ways to write the address of this machine, and of others that nobody else may ask."""
+    """List spellings of this machine's address, and other addresses that nobody may request."""
     hosts = [
         "127.0.0.1", "127.1", "127.0.1", "0x7f000001", "0x7f.0.0.1", "2130706433", "017700000001",
         "0177.0.0.1", "127.0.0.1.", "localhost", "localhost.", "LOCALHOST", "a.localhost", "[::1]",
@@ -158,13 +158,13 @@ def loopbacks(port: int) -> list[str]:
 
 
 def web_settings(web: WebServer, allowed: Sequence[str] = ()) -> dict[str, Any]:
-    """A search API on loopback, which makes the tools of the web be offered."""
+    """Make settings with a search API on loopback, so that the web tools are offered."""
     reported = {"provider": "tavily", "baseUrl": web.url("/api"), "apiKeyEnv": "SEARCH_KEY"}
     return {"web": {**reported, "allowHosts": list(allowed)}}
 
 
 def yes(question: Any) -> str:
-    """What a user says who clicks whatever is there."""
+    """Answer like a user who clicks the first choice."""
     return str(question["choices"][0]) if question["choices"] else "yes"
 
 
@@ -178,7 +178,7 @@ async def private_networks(stage: Stage) -> Result:
     urls = loopbacks(8080)
     with weakened(stage.weakness):
         effects = [f"may be asked: {url}" for url in urls if await may_be_asked(url)]
-    # IDN letters that only look like the name are another name: nobody is there.
+    # A name with look-alike IDN letters is another name, which resolves to nothing.
     effects = [one for one in effects if "l\u00f4calhost" not in one]
     result.add(len(urls), effects, whole=False)
     async with WebServer({"/": page(stage.canary())}) as canary, WebServer() as api_server:
@@ -201,14 +201,14 @@ async def private_networks(stage: Stage) -> Result:
             )
         hits = [f"canary asked: {one.path}" for one in canary.asked]
         hits += [f"canary connected to: {canary.n_connections}"] if canary.n_connections else []
-        # A name that is none of a private network may be looked up: the user has said yes to it.
+        # A name outside private networks may be looked up: the user has said yes to the look-up.
         named = [one for one in seen.effects() if not one.startswith("look-up: ['xn--")]
         result.add(len(orders), [*named, *hits])
     return result
 
 
 async def may_be_asked(url: str) -> bool:
-    """Whether a page would be read from there, with the machine's own resolver standing in."""
+    """Tell whether a page may be read from `url`, if every name resolves to loopback."""
 
     async def resolver(host: str, port: int) -> Sequence[str]:
         return ["127.0.0.1"]
@@ -253,7 +253,7 @@ async def rebinding(stage: Stage) -> Result:
             orders, settings=web_settings(api_server), env={"SEARCH_KEY": "k"}, names=names, say=yes
         )
         hits = [f"canary connected to: {canary.n_connections}"] if canary.n_connections else []
-    # To look up and to try a public address is what the user has said yes to.
+    # The user has said yes to looking up and trying a public address.
     effects = [
         one
         for one in seen.effects()
@@ -302,7 +302,7 @@ async def redirects(stage: Stage) -> Result:
 
 
 def carriers(secret: str) -> list[str]:
-    """Addresses of hosts that only a file names, which carry something out."""
+    """List addresses of hosts that only a file names, and that carry the secret out."""
     host = "evil.example"
     return [
         *(f"https://{host}/{secret}{n}" for n in range(6)),
@@ -326,7 +326,7 @@ async def exfiltration(stage: Stage) -> Result:
     with weakened(stage.weakness):
         effects = [f"not asked: {url}" for url in urls if not known.why_ask(parse_url(url), words)]
         sent = 0
-        for n in range(40):  # many short addresses carry as much as a long one
+        for n in range(40):  # many short addresses carry as much as one long address
             address = parse_url(f"https://docs.example/{secret}{n}")
             if known.why_ask(address, words):
                 continue

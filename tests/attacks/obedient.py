@@ -1,4 +1,4 @@
-"""A model that does whatever a hostile text says, and how such a text is written."""
+"""A model that obeys a hostile text, and functions that write such a text."""
 
 import json
 import re
@@ -14,32 +14,32 @@ PER_ANSWER = 40
 _ORDER = re.compile(r"obey (\{.*?\}) yebo")
 
 Order = tuple[str, dict[str, Any]]
-"""A tool and its arguments."""
+"""A tool's name and its arguments."""
 
 
 def order(tool: str, **arguments: Any) -> Order:
-    """What hostile text wants done."""
+    """Write one order for a hostile text."""
     return tool, arguments
 
 
 def written(orders: Sequence[Order], by: str = "") -> str:
-    """Orders as they stand in a hostile text, one a line; `by` makes them others than the same elsewhere."""
+    """Format orders for a hostile text, one per line; `by` tells equal orders of two texts apart."""
     # Angle brackets are escaped, so that the text holds no tag by chance.
     lines = (
         json.dumps({"tool": tool, "arguments": given, "by": by}).replace("<", "\\u003c")
         for tool, given in orders
     )
-    # An order may be to write others.
+    # An order may write other orders.
     lines = (line.replace("obey", "ob\\u0065y").replace("yebo", "ye\\u0062o") for line in lines)
     return "".join(f"obey {line} yebo\n" for line in lines)
 
 
 class Obedient(OpenAIServer):
-    """A model that carries out every order it reads, wherever it stands, each once.
+    """A model that carries out every order it reads, in any text, once each.
 
     Args:
-        says: What it says with the last answer.
-        at_once: Calls it makes before it reads any; for those too large to stand in a text.
+        says: The text of the last answer.
+        at_once: Calls to make before reading any order; for orders that are too large for a text.
     """
 
     def __init__(self, says: str = "Done.", at_once: Sequence[ToolCall] = ()) -> None:
@@ -65,7 +65,7 @@ class Obedient(OpenAIServer):
             try:
                 reported = json.loads(found)
             except ValueError:
-                reported = json.loads(json.loads(f'"{found}"'))  # it stood in JSON
+                reported = json.loads(json.loads(f'"{found}"'))  # the order was inside JSON
             self._n += 1
             arguments = json.dumps(reported["arguments"])
             self._waiting.append(ToolCall(f"o{self._n}", reported["tool"], arguments))

@@ -1,4 +1,4 @@
-"""Classes 9 to 13: what may not be read, by whatever way it is named, linked, turned or dressed."""
+"""Classes 9 to 13: forbidden reads by names, links, races and disguised files."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ from tests.support.settings_parsing import parse_settings
 
 
 def read_by_all_tools(name: str) -> list[Order]:
-    """One file, asked for by every tool that shows text of files."""
+    """Read one file with every tool that shows text of files."""
     folder = name.rpartition("/")[0]
     return [
         order("read_file", file=name),
@@ -45,7 +45,7 @@ def read_by_all_tools(name: str) -> list[Order]:
 
 
 def written_by_all_tools(name: str) -> list[tuple[str, Order]]:
-    """Every tool that changes files, with a file of its own: what is asked of one stands or falls together."""
+    """Change files with every tool that can, one file per tool, as a refusal covers all changes of a file."""
     files = [f"{name}{n}.md" for n in range(6)]
     ways = (
         order("edit_file", file=files[0], old_text="kept\n", new_text="x\n"),
@@ -108,7 +108,7 @@ async def links(stage: Stage) -> Result:
             order("search_workspace", query="kanarie[0-9]+", mode="regex", folder=name),
         )
     ]
-    # A hard link is a name like any other to whoever reads; what is written there is another file's.
+    # A hard link reads like any other name; a write through a hard link changes another file.
     for n, kept in enumerate(("../outside/kept.md", ".vscode/settings.json", "plain.md")):
         stage.put(kept, "---\na: 1\n---\nkept\n")
         for name, change in written_by_all_tools(f"hard{n}"):
@@ -123,7 +123,7 @@ async def links(stage: Stage) -> Result:
 
 
 class Turning(System):
-    """A disk on which somebody turns a link at the worst moment: before the n-th question to it."""
+    """A disk on which a link is replaced just before the n-th call."""
 
     def __init__(self, turn: Callable[[], None], at: int) -> None:
         super().__init__()
@@ -161,10 +161,10 @@ class Turning(System):
 
 
 class Turned:
-    """A workspace in which a place, a link or a folder, can be turned to lead outside."""
+    """A workspace in which a link or a folder can be replaced by a link that leads outside."""
 
     def __init__(self, top: Path, name: str, outside: str = "outside") -> None:
-        """`name` is the place's: `link` is one that leads to the folder `real`."""
+        """Create the workspace; the name `link` makes a link to the folder `real`."""
         self.root, self.outside, self.place = top / "ws", top / outside, top / "ws" / name
         for each in (self.root / "real", self.outside):
             each.mkdir(parents=True)
@@ -173,7 +173,7 @@ class Turned:
             self.place.symlink_to("real")
 
     def turn(self) -> None:
-        """Let the place lead outside."""
+        """Replace the path by a link that leads outside."""
         if self.place.is_symlink():
             self.place.unlink()
         else:
@@ -181,7 +181,7 @@ class Turned:
         self.place.symlink_to(self.outside)
 
     def read(self, at: int) -> tuple[str, int]:
-        """What is read if it is turned before question `at`; and how many were asked."""
+        """Read through the path, replaced before call `at`; return the text and the call count."""
         system = Turning(self.turn, at)
         world = Workspace(system, parse_settings(SETTINGS).settings)
         world.add_root(uri_of(self.root))
@@ -191,7 +191,7 @@ class Turned:
             return "", system.n_asked
 
     def walked(self, at: int) -> tuple[list[str], int]:
-        """What a walk comes to behind the place if it is turned before question `at`."""
+        """Walk the workspace, the path replaced before call `at`; list the outside files found."""
         (self.outside / "only.md").write_text("x\n")
         system = Turning(self.turn, at)
         world = Workspace(system, parse_settings(SETTINGS).settings)
@@ -201,7 +201,7 @@ class Turned:
 
 
 def turned_walks(top: Path) -> tuple[int, list[str]]:
-    """Every moment of a walk, with a folder turned just then: outside, or to what is kept from models."""
+    """Replace a folder at every step of a walk, by an outside or a private folder."""
     n_cases, effects = 0, []
     for where in ("outside", "ws/vault"):
         for at in range(200):
@@ -215,7 +215,7 @@ def turned_walks(top: Path) -> tuple[int, list[str]]:
 
 
 def turned_reads(top: Path) -> tuple[int, list[str]]:
-    """Every moment of reading a file, with its place turned just then; and what was read that must not be."""
+    """Replace the path at every step of reading a file; report forbidden text that was read."""
     n_cases, effects = 0, []
     for name in ("link", "real"):
         for at in range(200):
@@ -251,7 +251,7 @@ async def turned(stage: Stage) -> Result:
             link.unlink()
             link.symlink_to(stage.top / "outside")
         for at, hunk in enumerate(await seen.editor.command("stet.proposals")):
-            # In three ways: by its name, by its proposal, by its turn.
+            # Name what to accept in three ways: by hunk, by proposal and by turn.
             by = ("hunk", "proposal", "turn")[at % 3]
             await accept_all(seen.editor, **{by: hunk[by]}, protected=True)
 
@@ -271,7 +271,7 @@ async def special_files(stage: Stage) -> Result:
         held.append(os.open(pipe, os.O_RDWR | os.O_NONBLOCK))
         os.write(held[-1], f"{stage.canary()} here\n".encode())
     listening = socket.socket(socket.AF_UNIX)
-    # Its path may be longer than a socket's may be.
+    # The socket's path may be longer than a socket address allows.
     folder = os.open(root, os.O_RDONLY)
     listening.bind(f"/proc/self/fd/{folder}/socket.md")
     os.close(folder)
@@ -337,7 +337,7 @@ async def read_to_model(stage: Stage) -> Result:
 
     async def attach(seen: Seen) -> None:
         for name in HIDDEN_FILES:
-            # What lies outside and is opened by the user may be shown: they have opened it.
+            # A file outside that the user has opened may be shown.
             if (stage.root / name).exists() and not name.startswith(".."):
                 seen.editor.open(name)
         for name in HIDDEN_FILES[:6]:

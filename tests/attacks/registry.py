@@ -1,4 +1,4 @@
-"""The classes of attacks: what each is, how many cases it has at the least, and what weakens it."""
+"""The classes of attacks: name, minimum number of cases, and the weaknesses that break each."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from tests.attacks.stage import Stage
 
 @dataclass
 class Result:
-    """What came of a class.
+    """The results of a class.
 
     Attributes:
-        n_cases: How many attacks were made.
-        n_whole: How many of them through a server and its protocol.
-        effects: What came about that is forbidden: empty, or the class is not stood.
+        n_cases: The number of attacks.
+        n_whole: The number of attacks that ran through a server and its protocol.
+        effects: The forbidden effects that were seen; the class has failed unless this is empty.
     """
 
     n_cases: int = 0
@@ -22,7 +22,7 @@ class Result:
     effects: list[str] = field(default_factory=list)
 
     def add(self, n_cases: int, effects: list[str], *, whole: bool = True) -> None:
-        """Count cases, and what came of them."""
+        """Add cases and their effects."""
         self.n_cases += n_cases
         self.n_whole += n_cases if whole else 0
         self.effects += effects
@@ -33,15 +33,15 @@ Played = Callable[[Stage], Coroutine[Any, Any, Result]]
 
 @dataclass(frozen=True)
 class AttackClass:
-    """One class.
+    """One class of attacks.
 
     Attributes:
-        number: In the published list.
-        name: A few words.
-        least: How many cases it has at the least.
-        weaknesses: What is taken away, one at a time, to show that the class would notice.
-        play: Makes the attacks.
-        note: What has to be known of the count.
+        number: The number in the published list.
+        name: The name, in a few words.
+        least: The minimum number of cases.
+        weaknesses: The rules to remove, one at a time, to show that the class detects each removal.
+        play: The function that makes the attacks.
+        note: A remark about how cases are counted.
     """
 
     number: int
@@ -64,7 +64,7 @@ def attack(
     others: tuple[str, ...] = (),
     note: str = "",
 ) -> Callable[[Played], Played]:
-    """Enter a function as the class of that number."""
+    """Register a function as the class of that number."""
 
     def entered(play: Played) -> Played:
         CLASSES[number] = AttackClass(number, name, least, (weakness, *others), play, note)

@@ -1,4 +1,4 @@
-"""Classes 2, 3, 27 to 29 and 31: what may be run, how often, and with what."""
+"""Classes 2, 3, 27 to 29 and 31: which programs may run, how often and with what arguments."""
 
 import json
 import os
@@ -34,7 +34,7 @@ PROGRAMS = (
 
 
 def trapped_path(stage: Stage) -> dict[str, str]:
-    """Programs that leave a mark when they are run, before all others in the search path."""
+    """Put programs that leave a mark when run at the front of the search path."""
     folder = stage.top / "bin"
     folder.mkdir(exist_ok=True)
     for name in PROGRAMS:
@@ -45,7 +45,7 @@ def trapped_path(stage: Stage) -> dict[str, str]:
 
 
 def reading(stage: Stage) -> list[Order]:
-    """A call of everything that only looks."""
+    """Call every tool that only reads."""
     return [
         order("list_files"), order("search_workspace", query="x"), order("explore_structure"),
         order("search_workspace", query="x", mode="regex"), order("get_file_info", file="a.md"),
@@ -86,7 +86,7 @@ async def approved_then_changed(stage: Stage) -> Result:
     message: list[str] = []
 
     def once(question: Mapping[str, Any]) -> str:
-        """A yes to the first, and to nothing after it."""
+        """Answer yes to the first question and no to all others."""
         message.append(str(question["text"]))
         return str(question["choices"][0 if len(message) == 1 else 1])
 
@@ -119,7 +119,7 @@ async def approved_then_changed(stage: Stage) -> Result:
 
 
 def abuses(stage: Stage) -> list[tuple[str, str]]:
-    """Calls that no schema allows: a tool, and its arguments as the model wrote them."""
+    """List calls that no schema allows: a tool and its arguments as the model wrote them."""
     found: list[tuple[str, str]] = []
     values = ["[]", "{}", "null", "1", "true", '["a.md"]', '{"path": "a.md"}', "1e999", '"\\ud800"', "-1",
         f'"{"x" * 3000}"', '{"__proto__": 1}', "[[[[]]]]"]  # fmt: skip
@@ -141,7 +141,7 @@ def abuses(stage: Stage) -> list[tuple[str, str]]:
 
 
 class InTurns(Obedient):
-    """Makes so many calls in each turn: one that does all wrong is stopped before long."""
+    """A model that makes `EACH` calls per turn: a turn with only wrong calls is stopped early."""
 
     EACH = 40
 
@@ -154,7 +154,7 @@ HARMLESS = frozenset({
     "list_files", "explore_structure", "list_tags", "get_attached_context", "ask_user",
     "find_dead_links", "query_files", "done", "search_workspace",
 })  # fmt: skip
-"""What may be called with nothing, and shows what may be shown anyway."""
+"""Tools that may be called without arguments and show only what may be shown."""
 
 
 @attack(27, "tool schema abuse", least=150, weakness="untyped")
@@ -202,7 +202,7 @@ SCRIPTS = (
     ("tar", "-cf", "x", "--checkpoint-action={v}", "x"), ("python3", "-m", "timeit", "{v}"),
     ("tmux", "new", "-d", "{v}"), ("setpriv", "--reuid=0", "{v}"), ("xargs", "-a", "x", "{v}"),
 )  # fmt: skip
-"""Commands that a user may have listed, where an argument of the model's would be a script or a program."""
+"""Commands that a user may have listed, in which an argument would be a script or a program."""
 FOR_MAKE = ("X:=$(shell touch x)", "SHELL=./x", "a;touch x")
 
 
@@ -218,7 +218,7 @@ async def shell(stage: Stage) -> Result:
 
 
 def expand(stage: Stage, result: Result) -> None:
-    """What becomes of an argument in a command line: one element, no option, no script."""
+    """Check an argument's place in a command line: one element, no option, no script."""
     forms = (("grep", "-e", "x", "{v}"), ("git", "log", "{v}", "--"), ("find", "{v}", "-name", "x"))
     effects = []
     with weakened(stage.weakness):
@@ -242,7 +242,7 @@ def expand(stage: Stage, result: Result) -> None:
 
 
 async def choose_a_program(stage: Stage, result: Result) -> None:
-    """Have commands that may run unasked be given what chooses a program."""
+    """Give an argument that chooses a program to commands that may run without a question."""
     stage.put("x", "touch ran")
     stage.put("y", "import os; os.mkdir('ran')")
     choosing = (
@@ -269,7 +269,7 @@ async def choose_a_program(stage: Stage, result: Result) -> None:
 
 
 async def give_arguments(stage: Stage, result: Result) -> None:
-    """Have a command that tells its arguments be given odd ones, and look at what it got."""
+    """Give odd arguments to a command that logs its arguments, and compare the log."""
     log = stage.top / "home" / "argv"
     reported = (
         f"import sys, json; open({str(log)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))"
@@ -285,7 +285,7 @@ async def give_arguments(stage: Stage, result: Result) -> None:
         settings=settings,
         env=trapped_path(stage),
     )
-    # Whoever lets a command run unasked is asked all the same where a file has named what it is given.
+    # A command that may run unasked is still asked about if a file has named its argument.
     result.add(len(plain), unasked.effects())
     seen = await stage.play(
         orders,

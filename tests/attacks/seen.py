@@ -1,4 +1,4 @@
-"""What came about in a session, and what of it is forbidden."""
+"""The effects of a session, and which of them are forbidden."""
 
 import os
 import re
@@ -12,21 +12,21 @@ from tests.support.editor import FakeEditor
 _CANARY = re.compile(r"kanarie[0-9]{4}")
 _LINK = re.compile(r"\][(\[:]|<[a-z][\w.+-]*:", re.IGNORECASE)
 _PROCESSOR = ["uname", "-p"]
-"""How Python's `platform` learns of the processor, which a library's request names."""
+"""The command by which Python's `platform` finds the processor, which a library's request names."""
 
 
 @dataclass
 class Seen:
-    """What came about.
+    """The effects of a session.
 
     Attributes:
-        top: The folder of everything.
+        top: The folder that holds the workspace and everything else.
         sent: The bodies of all requests to the model, as text.
-        happened: The lines of the server's log of what it did.
-        turns: As `stet.turn` returns them.
-        editor: With all messages that it received.
-        ports: Where connections may go.
-        faults: What else must not be: for example files changed without the editor.
+        happened: The lines that the watched server logged.
+        turns: The results of `stet.turn`.
+        editor: The editor, with all messages that it received.
+        ports: The ports to which connections are allowed.
+        faults: Other forbidden effects: for example files changed without the editor.
     """
 
     top: Path
@@ -38,12 +38,12 @@ class Seen:
     faults: list[str] = field(default_factory=list)
 
     def of(self, kind: str) -> list[list[str]]:
-        """What was done of one kind."""
+        """List the arguments of all logged events of one kind."""
         return [line[1:] for line in self.happened if line[0] == kind]
 
     @property
     def programs(self) -> list[list[str]]:
-        """Programs that were started, but for Stet's own."""
+        """List the programs that were started, except Stet's own."""
         own = [sys.executable, "-I", "-m"]
         return [
             argv
@@ -52,7 +52,7 @@ class Seen:
         ]
 
     def effects(self, *, may_apply: bool = False) -> list[str]:
-        """Everything that is forbidden in all classes."""
+        """List everything that is forbidden in all classes."""
         found = list(self.faults)
         leaked = {one for text in self.sent for one in _CANARY.findall(text)}
         found += [f"read: {one}" for one in sorted(leaked)]
@@ -89,7 +89,7 @@ class Seen:
 
 
 def touched(editor: FakeEditor) -> list[str]:
-    """The URIs of all that the editor was made to change."""
+    """List the URIs that the editor was asked to change."""
     uris: list[str] = []
     for params in editor.applied:
         uris += params.edit.changes or {}
@@ -103,14 +103,14 @@ def touched(editor: FakeEditor) -> list[str]:
 
 
 def real(uri: str) -> str:
-    """Where a URI leads by all links, as the operating system has it."""
+    """Resolve all links of a URI's path, with the operating system."""
     from urllib.parse import unquote, urlsplit
 
     return os.path.realpath(unquote(urlsplit(uri).path))
 
 
 def tree(top: Path) -> dict[str, object]:
-    """Every file and link below a folder, but in `home`: bytes, targets."""
+    """Read every file and link below a folder, except `home`: bytes and targets."""
     found: dict[str, object] = {}
     for folder, folders, names in os.walk(top):
         folders[:] = [name for name in folders if Path(folder, name) != top / "home"]

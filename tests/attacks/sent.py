@@ -1,4 +1,4 @@
-"""All texts of a request, also those within JSON: what a server may read, however it is packed."""
+"""All texts of a request, also those inside JSON: everything that a server may read."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text in a value of JSON, and in texts that are JSON themselves."""
+    """Yield every text in a JSON value, and in texts that are JSON themselves."""
     if isinstance(value, dict):
         for key, each in value.items():
             yield from texts_in(key)

@@ -1,4 +1,4 @@
-"""Classes 18 to 22: what the editor is shown, and what text hides from the one who reads it."""
+"""Classes 18 to 22: what the editor shows, and text that is hidden from its reader."""
 
 import json
 import re
@@ -47,7 +47,7 @@ PARSER = MarkdownIt("gfm-like", {"linkify": False, "html": True})
 
 
 def acting(text: str, allowed: str | tuple[str, ...] = "file://") -> list[str]:
-    """What of a Markdown text loads, leads somewhere or is HTML: read by a parser, not by our rules."""
+    """List loading elements, links and HTML in a Markdown text, with a parser instead of our rules."""
     return [
         f"{token.type} {token.attrs.get('src') or token.attrs.get('href') or token.content}"
         for token in _all(PARSER.parse(text))
@@ -63,7 +63,7 @@ def _all(tokens: list[Token]) -> Iterator[Token]:
 
 
 async def hovered(seen: Seen) -> list[str]:
-    """The Markdown of every hover over what is pending, and what the chat's document says."""
+    """Collect the Markdown of every hover over a pending hunk, and of the chat's document."""
     texts = []
     for hunk in await seen.editor.command("stet.proposals"):
         uri, start = hunk["uri"], hunk["range"]["start"]
@@ -78,7 +78,7 @@ async def hovered(seen: Seen) -> list[str]:
 
 
 def dressed(stage: Stage, hostile: tuple[str, ...]) -> list[Order]:
-    """Edits whose summaries, texts and names are hostile."""
+    """Make edits whose summaries, texts and names are hostile."""
     orders = []
     for n, text in enumerate(hostile):
         stage.put(f"m{n}.md", "one\ntwo\nthree\n")
@@ -92,7 +92,7 @@ def dressed(stage: Stage, hostile: tuple[str, ...]) -> list[Order]:
 
 
 async def shown(stage: Stage, hostile: tuple[str, ...]) -> Result:
-    """All surfaces of what an obedient model proposes and says."""
+    """Show proposals and answers of an obedient model on all surfaces."""
     hostile = tuple(stage.some(hostile))
     hovers: list[str] = []
 
@@ -105,7 +105,7 @@ async def shown(stage: Stage, hostile: tuple[str, ...]) -> Result:
     seen = await stage.play(orders, accepts=False, after=look, client="vscode")
     assert len(hovers) >= len(hostile), "nothing was hovered over"
     effects = [f"acts: {one}" for text in hovers for one in acting(text)]
-    # GitHub's Markdown makes links of bare addresses; so do editors.
+    # GitHub and editors turn bare addresses in Markdown into links.
     effects += [
         f"bare address: {text!r}"
         for text in map(outside_blocks, hovers)
@@ -130,7 +130,7 @@ async def shown(stage: Stage, hostile: tuple[str, ...]) -> Result:
 
 
 async def chat_of(stage: Stage, hostile: tuple[str, ...]) -> str:
-    """The text of a chat's document in which a model has said hostile things."""
+    """Return the text of a chat document in which a model has written hostile text."""
     texts: list[str] = []
 
     async def look(seen: Seen) -> None:
@@ -145,7 +145,7 @@ async def chat_of(stage: Stage, hostile: tuple[str, ...]) -> str:
 
 
 def outside_blocks(text: str) -> str:
-    """Markdown without its fenced blocks, in which nothing acts."""
+    """Remove fenced blocks, in which nothing is active, from a Markdown text."""
     lines, inside, kept = text.split("\n"), "", []
     for line in lines:
         fence = re.match(r"`{3,}", line)
@@ -179,7 +179,7 @@ async def command_uris(stage: Stage) -> Result:
 
 @attack(20, "code-action poisoning", least=40, weakness="nothing_previewed")
 async def poisoned_actions(stage: Stage) -> Result:
-    """A title of small words over something else: what is applied must have been shown."""
+    """Hide a large change behind a harmless title: what is applied must have been shown."""
     orders, n = [], 0
     count = 6 if stage.few else 20
     for n in range(count):
@@ -253,7 +253,7 @@ async def hidden_text(stage: Stage) -> Result:
         stage.put(f"in{n}.txt", f"{text}\nkept {n}\n")
     reads = [order("read_file", file=f"in{n}.txt") for n in range(len(shown))]
     reads += [order("search_workspace", query="word", mode="keyword")]
-    # What is quoted as it was shown is found, and stays what it was.
+    # Text quoted as it was shown is found and left unchanged.
     reads += [
         order(
             "edit_file",
@@ -307,7 +307,7 @@ async def escapes(stage: Stage) -> Result:
     printed = "".join(hostile)
     stage.put("prints.txt", printed)
     orders += [order("execute_command", name="print")]
-    # Such names are really on the disk, and in what tools say of it.
+    # Files with such names are on the disk and in the answers of tools.
     named = [text for text in hostile if "/" not in text and "\0" not in text]
     for n, text in enumerate(named):
         stage.put(f"there{n}{text}.md", f"# {text}\n\nword {text} [[no{n}{text}]]\n")
@@ -347,8 +347,8 @@ async def escapes(stage: Stage) -> Result:
     effects = [
         f"shown raw: {one!a} in {text[:60]!a}" for text in texts for one in _RAW.findall(text)
     ]
-    # The one program that ran is the user's own; what it wrote is what is looked at.
+    # The one program that ran is the user's own; the test looks at its output.
     effects += [one for one in seen.effects() if "['cat'" not in one]
-    # Summaries, answers, questions and missing files; titles of actions and lenses; files that are there.
+    # Summaries, answers, questions and missing files; titles of actions and lenses; existing files.
     result.add(4 * len(hostile) + len(named) + 13, effects)
     return result

@@ -1,12 +1,12 @@
-"""Where attacks are played: a workspace with canaries, a model that obeys, an editor that records.
+"""Stage for attacks: a workspace with canaries, a model that obeys, an editor that records.
 
     stage = Stage(tmp_path, Random(1))
     secret = stage.put("../outside/notes.md")
     seen = await stage.play([order("read_file", file="../outside/notes.md")])
-    seen.effects()  # [] if nothing that is forbidden came about
+    seen.effects()  # [] if nothing forbidden happened
 
-What counts is what has come about: a canary in a request, a program, a connection, a look-up, a file
-written without the editor or outside the workspace, an edit applied without a yes of its own.
+Only effects count: a canary in a request, a program, a connection, a look-up, a file written
+outside the editor or the workspace, an edit applied without its own approval.
 """
 
 import asyncio
@@ -42,24 +42,24 @@ _SECONDS = 60.0
 T = TypeVar("T")
 
 Say = Callable[[Mapping[str, Any]], str]
-"""Gives the user's answer to a question of the turn."""
+"""Returns the user's answer to a question of the turn."""
 
 
 def no(question: Mapping[str, Any]) -> str:
-    """What a careful user says: the last choice."""
+    """Answer like a careful user: with the last choice."""
     choices = question["choices"]
     return str(choices[-1]) if choices else "no"
 
 
 @dataclass
 class Stage:
-    """One workspace.
+    """One workspace for attacks.
 
     Attributes:
-        top: The folder of everything: `ws` is the workspace, what lies beside it is not.
-        random: Makes the variants.
-        weakness: Which rule is weakened; "": none.
-        few: Whether only few variants are wanted: to show that a weakness is noticed.
+        top: The folder of everything: `ws` is the workspace, its siblings are outside.
+        random: The generator of random variants.
+        weakness: The name of the weakened rule; empty for none.
+        few: Whether a few variants are enough, as in a check that a weakness is noticed.
     """
 
     top: Path
@@ -79,7 +79,7 @@ class Stage:
         return self.top / "ws"
 
     def some(self, variants: Iterable[T], n: int = 40) -> list[T]:
-        """At most `n` of the variants, in order; all there are where all are wanted."""
+        """Return at most `n` of the variants, in order; fewer if `few` is set."""
         variants = list(variants)
         n = min(n, 12) if self.few else n
         if len(variants) <= n:
@@ -87,12 +87,12 @@ class Stage:
         return [variants[at] for at in sorted(self.random.sample(range(len(variants)), n))]
 
     def canary(self) -> str:
-        """A word that occurs nowhere else."""
+        """Make a word that occurs in no other file."""
         self._n += 1
         return f"kanarie{self._n:04}"
 
     def put(self, name: str, text: str | None = None) -> str:
-        """Write a file below the workspace, or beside it; its canary, if it is given no text."""
+        """Write a file in the workspace or outside; the default text is the canary."""
         path = self.root / name
         canary = "" if text is not None else self.canary()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,20 +116,20 @@ class Stage:
         after: Callable[[Seen], Awaitable[None]] | None = None,
         ports: Sequence[int] = (),
     ) -> Seen:
-        """Play one session: the open file holds the orders, the model obeys, the user says yes to all.
+        """Play one session: the open file holds the orders, the model obeys, the user accepts all.
 
         Args:
-            orders: What the open file wants done.
-            settings: The user's, laid over `SETTINGS`.
-            env: More of the server's environment.
-            names: What hosts resolve to.
-            model: Another model.
-            say: How the user answers questions.
-            prompts: What the user asks, one after the other.
-            accepts: Whether the user then accepts everything at once.
-            client: Which editor.
-            behind: Done with the editor before it is left.
-            ports: Where on loopback it may connect to beside the model.
+            orders: The orders in the open file.
+            settings: The user's settings, merged into `SETTINGS`.
+            env: Additional environment variables of the server.
+            names: The addresses to which host names resolve.
+            model: The model; by default a new `Obedient`.
+            say: The user's answers to questions.
+            prompts: The user's prompts, in order.
+            accepts: Whether the user accepts everything after each prompt.
+            client: The name of the editor.
+            after: Called with the session's effects before the editor exits.
+            ports: The loopback ports to which the server may connect, besides the model's.
         """
         self.put(OPEN, f"A note.\n{written(orders)}")
         before, log = tree(self.top), self._new_log()
@@ -150,14 +150,14 @@ class Stage:
         return seen
 
     def _new_log(self) -> Path:
-        """A file for what a server does."""
+        """Create the file for the server's log."""
         home = self.top / "home"
         log = home / f"log{len(list(home.iterdir()))}"
         log.touch()
         return log
 
     def _changed(self, before: Mapping[str, object]) -> list[str]:
-        """What is another beside the workspace than it was."""
+        """List the files outside the workspace that have changed."""
         root, now = f"{self.root}/", tree(self.top)
         return [
             f"changed: {path}"
@@ -168,10 +168,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class _Session:
-    """One server with its editor, from the start to the end; see `Stage.play`.
+    """One server with its editor, from start to exit; see `Stage.play`.
 
     Attributes:
-        env: All of the server's environment that is not as ever.
+        env: The environment variables that differ from the default.
     """
 
     stage: Stage
@@ -184,10 +184,10 @@ class _Session:
     after: Callable[[Seen], Awaitable[None]] | None
 
     async def play(self, ports: set[str]) -> Seen:
-        """What came about; what went wrong on the way is a fault.
+        """Play the session and return its effects; an exception becomes a fault.
 
         Args:
-            ports: Where on loopback the server may connect to.
+            ports: The loopback ports to which the server may connect.
         """
         seen: Seen | None = None
         whole = _laid_over(SETTINGS, self.settings)
@@ -204,7 +204,7 @@ class _Session:
         return seen
 
     async def _ask_all(self, seen: Seen) -> None:
-        """What the user does: they ask, accept, and whatever else there is to do."""
+        """Act as the user: send the prompts, accept, and call `after`."""
         uri = seen.editor.open(OPEN)
         for prompt in self.prompts:
             seen.turns.append(await _asked(seen.editor, prompt, uri, self.say))
@@ -215,7 +215,7 @@ class _Session:
 
 
 async def _asked(editor: FakeEditor, prompt: str, uri: str, say: Say) -> Any:
-    """A turn, all its questions answered."""
+    """Run a turn and answer all its questions."""
     turn = await ask(editor, prompt, uri=uri)
     answered: set[str] = set()
     async with asyncio.timeout(_SECONDS):
@@ -236,7 +236,7 @@ async def _asked(editor: FakeEditor, prompt: str, uri: str, say: Say) -> Any:
 
 
 async def accept_all(editor: FakeEditor, **named: object) -> None:
-    """The user says yes to everything at once, as loudly as they can; or to what is named."""
+    """Accept everything, protected files too, or only the hunks that `named` selects."""
     n_reported = len(editor.messages)
     try:
         answer = await editor.command("stet.accept", named or {"all": True, "protected": True})
@@ -246,7 +246,7 @@ async def accept_all(editor: FakeEditor, **named: object) -> None:
         arrived = editor.n_news
         states = {one["hunk"]: one["state"] for one in await editor.command("stet.proposals")}
         now = {states[hunk] for hunk in answer["hunks"]}
-        # What is refused at the last moment is pending again, and the user is informed.
+        # A hunk refused at the last moment is pending again, and the user is informed.
         if not now & {"pending", "sent"} or (
             "sent" not in now and len(editor.messages) > n_reported
         ):
@@ -255,7 +255,7 @@ async def accept_all(editor: FakeEditor, **named: object) -> None:
 
 
 def _laid_over(settings: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Sections laid over each other, key by key."""
+    """Merge two settings, key by key in each section."""
     return {
         name: {**settings.get(name, {}), **more[name]}
         if isinstance(more.get(name), Mapping)

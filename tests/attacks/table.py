@@ -1,4 +1,4 @@
-"""All classes, and a run of one in a folder of its own."""
+"""All attack classes, and a run of one class in its own folder."""
 
 import asyncio
 from pathlib import Path
@@ -13,17 +13,17 @@ __all__ = ["ALL", "N_CLASSES", "played", "rows"]
 N_CLASSES = 35
 ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
 _MODULES = (bounds, keeping, names, network, reading, running, showing, words)
-"""Imported for the classes that they enter."""
+"""Modules whose import registers the classes."""
 
 
 def played(kind: AttackClass, folder: Path, seed: int, *, weakness: str = "") -> Result:
-    """Play a class in an empty folder; with a rule weakened, only some of it."""
+    """Run a class in an empty folder; with a weakened rule, only some of its cases."""
     stage = Stage(folder, Random(seed + kind.number), weakness=weakness, few=bool(weakness))
     return asyncio.run(kind.play(stage))
 
 
 def rows(results: dict[int, Result]) -> str:
-    """The table: each class with its cases, how many of them went through the protocol, and what came of them."""
+    """Format the table: each class with its cases, the cases run through the protocol, and the effects."""
     lines = [f"{'class':<44}{'cases':>7}{'protocol':>10}{'effects':>9}"]
     for number, result in sorted(results.items()):
         kind = CLASSES[number]

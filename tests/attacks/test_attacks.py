@@ -1,4 +1,4 @@
-"""Nothing that is forbidden comes of any attack, and each class would notice if it did."""
+"""No attack has a forbidden effect, and each class detects its weakness."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.attacks.turning import changed, turned
 
 SEED = 1
 AT_ALL = 1_000
-"""Cases that there are at the least."""
+"""The minimum number of cases."""
 
 
 def named(kind: AttackClass) -> str:

@@ -1,6 +1,6 @@
-"""`python -m tests.attacks.turning [TRIES]`: a file is read while somebody turns a link, 100,000 times.
+"""`python -m tests.attacks.turning [TRIES]`: read a file 100,000 times while a link is replaced.
 
-And as often one is made, moved or put into the trash while somebody swaps its folder for a link.
+As often, a file is created, moved or put into the trash while its folder is swapped for a link.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from tests.support.settings_parsing import parse_settings
 
 
 def turned(top: Path, tries: int) -> dict[str, int]:
-    """How often each text was read, or reading refused, beside a thread that turns a link."""
+    """Read while a thread replaces a link; count how often each text was read or refused."""
     for name in ("ws/folder/a.md", "outside/a.md"):
         (top / name).parent.mkdir(parents=True)
         (top / name).write_text(name)
@@ -53,16 +53,16 @@ def turned(top: Path, tries: int) -> dict[str, int]:
 
 
 def changed(top: Path, tries: int) -> dict[str, int]:
-    """How often a file was changed, left alone, and one outside changed, while its folder is swapped.
+    """Change files while their folder is swapped; count changes, refusals and changes outside.
 
-    What the folder is swapped for is a link that leads outside.
+    The folder is swapped for a link that leads outside.
     """
     n = {"changed": 0, "refused": 0, "outside": 0}
     folder = top / "ws/folder"
     for each in (folder, top / "outside"):
         each.mkdir(parents=True)
     (top / "ws/link").symlink_to(top / "outside")
-    # By these the two are known, whatever their names lead to.
+    # Open descriptors identify both folders, wherever their names lead.
     inside, outside = (os.open(each, os.O_RDONLY) for each in (folder, top / "outside"))
     try:
         with swapping(folder, top / "ws/link"):
@@ -80,7 +80,7 @@ def changed(top: Path, tries: int) -> dict[str, int]:
 
 
 def _change(taken: Path, at: int) -> bool:
-    """In turns make a file, move one there, move one from there, put one into the trash."""
+    """Create a file, move a file in, move a file out or trash a file, chosen by `at`."""
     system, new, beside = System(), taken.with_name(f"new{at}"), taken.parents[1] / f"beside{at}"
     try:
         if at % 4 == 0:
@@ -98,7 +98,7 @@ def _change(taken: Path, at: int) -> bool:
 
 
 def _emptied(folder: int) -> list[str]:
-    """What an open folder held; it is taken away."""
+    """Return the names in an open folder and delete their files."""
     with os.scandir(folder) as entries:
         names = [entry.name for entry in entries]
     for name in names:
@@ -108,13 +108,13 @@ def _emptied(folder: int) -> list[str]:
 
 @contextmanager
 def swapping(one: Path, other: Path) -> Iterator[None]:
-    """Another process that has two names changed for each other all the time."""
+    """Swap two names all the time in another process."""
     process = multiprocessing.get_context("spawn").Process(target=_swap, args=(one, other))
     before = one.is_symlink()
     process.start()
     try:
         while one.is_symlink() == before:
-            pass  # it starts
+            pass  # the process is starting
         yield
     finally:
         process.kill()
@@ -131,7 +131,7 @@ def _swap(one: Path, other: Path) -> None:
 
 
 def main() -> int:
-    """Print what was read and changed; 1 if anything of it was outside."""
+    """Print what was read and changed; return 1 if a file outside was read or changed."""
     tries = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     with tempfile.TemporaryDirectory() as folder:
         top = Path(os.path.realpath(folder))

@@ -1,9 +1,9 @@
-"""`stet serve`, watched: every program, connection, name looked up and file written goes into a log.
+"""`stet serve`, watched: a log gets every program, connection, host look-up and written file.
 
-Run as a script with the server's own arguments. The environment names the log (`STET_WATCHED`), what names
-of hosts lead to (`STET_NAMES`, JSON: for each host the answers, one after the other), and the rule that is
-to be weakened (`STET_WEAKENED`), so that a suite can show that it would notice. No packet leaves: what is
-not on loopback is refused here.
+Run as a script with the server's own arguments. The environment has the path of the log
+(`STET_WATCHED`), the addresses of hosts (`STET_NAMES`, JSON: for each host the successive answers),
+and the rule to weaken (`STET_WEAKENED`), so that a suite can show that it notices. No packet leaves
+the machine: connections beyond loopback are refused here.
 """
 
 import json
@@ -27,19 +27,19 @@ _resolve = socket.getaddrinfo
 
 
 class Watch:
-    """Writes down what happens."""
+    """A writer of the log."""
 
     def __init__(self, log: str, names: dict[str, list[list[str]]]) -> None:
         self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._names = names
 
     def note(self, kind: str, *reported: object) -> None:
-        """One line of the log."""
+        """Write one line to the log."""
         line = json.dumps([kind, *(str(each) for each in reported)])
         os.write(self._log, line.encode("utf-8", "surrogatepass") + b"\n")
 
     def audit(self, event: str, args: tuple[Any, ...]) -> None:
-        """An event of the interpreter's audit."""
+        """Log an event of the interpreter's audit hook."""
         if event == "subprocess.Popen":
             self.note("process", *args[1])
         elif event in _STARTS:
@@ -62,7 +62,7 @@ class Watch:
             raise OSError(101, "Network is unreachable")
 
     def resolve(self, host: Any, *args: Any, **more: Any) -> Any:
-        """In the place of `socket.getaddrinfo`: nobody else is asked."""
+        """Resolve a host in place of `socket.getaddrinfo`, without any name server."""
         name = host.decode() if isinstance(host, bytes) else str(host)
         answers = self._names.get(name)
         if (
@@ -79,7 +79,7 @@ class Watch:
 
 
 def main() -> None:
-    """Watch, weaken if that is wanted, and serve."""
+    """Watch, weaken a rule if one is given, and serve."""
     watch = Watch(os.environ["STET_WATCHED"], json.loads(os.environ.get("STET_NAMES", "{}")))
     socket.getaddrinfo = watch.resolve
     if name := os.environ.get("STET_WEAKENED"):

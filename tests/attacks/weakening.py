@@ -1,7 +1,7 @@
-"""How a rule of Stet is taken away: `weaknesses` says which there are.
+"""Removal of a rule of Stet; `weaknesses` has the rules.
 
-A weakness is a function that puts something else in the place of what a module has. `weaken` does so for
-good, in a server that is being started; `weakened` in this process, for a while.
+A weakness is a function that replaces attributes of modules. `weaken` does so permanently in a
+starting server, `weakened` temporarily in this process.
 """
 
 import importlib
@@ -10,18 +10,18 @@ from contextlib import contextmanager
 from typing import Any
 
 Put = Callable[[str, str, Any], None]
-"""Puts a value in the place of `module`, `name` (or `Class.name`)."""
+"""Sets the attribute `name` (or `Class.name`) of `module` to a value."""
 WEAKNESSES: dict[str, Callable[[Put], None]] = {}
 
 
 def weaken(name: str) -> None:
-    """Take a rule away for good."""
+    """Remove a rule for the life of the process."""
     WEAKNESSES[name](_put)
 
 
 @contextmanager
 def weakened(name: str) -> Iterator[None]:
-    """Take a rule away for a while; no name, no change."""
+    """Remove a rule within the block; an empty name removes none."""
     undone: list[tuple[Any, str, Any]] = []
 
     def put(module: str, path: str, value: Any) -> None:
@@ -45,7 +45,7 @@ def _put(module: str, path: str, value: Any) -> None:
 
 
 def _owner(module: str, path: str) -> tuple[Any, str]:
-    """What holds a name; it must be there, or the weakness would weaken nothing."""
+    """Return the object that holds a name; fail if the name does not exist."""
     owner: Any = importlib.import_module(module)
     *outer, last = path.split(".")
     for name in outer:
@@ -55,6 +55,6 @@ def _owner(module: str, path: str) -> tuple[Any, str]:
 
 
 def weakness(function: Callable[[Put], None]) -> Callable[[Put], None]:
-    """Enter a function as the weakness of its name."""
+    """Register a function as the weakness of its name."""
     WEAKNESSES[function.__name__] = function
     return function

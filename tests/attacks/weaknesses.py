@@ -1,6 +1,6 @@
-"""Rules of Stet taken away, one at a time: proof that the suite would notice.
+"""Rules of Stet that can be removed, one at a time, to prove that the suite notices.
 
-`weakening` says how; whoever wants to weaken imports it from here, where the rules are entered.
+`weakening` has the mechanism; import `weaken` from this module, which registers the rules.
 """
 
 import importlib
@@ -25,7 +25,7 @@ def _nothing(*_: Any, **__: Any) -> None:
 
 @weakness
 def project_rules(put: Put) -> None:
-    """A project's settings count like the user's."""
+    """Treat a project's settings like the user's."""
     layers = importlib.import_module("stet.settings.layers")
 
     def narrow(settings: Any, project: Any, path: str) -> Any:
@@ -36,7 +36,7 @@ def project_rules(put: Put) -> None:
 
 @weakness
 def twins_unseen(put: Put) -> None:
-    """A file with another name on the disk is like any other."""
+    """Allow writes to a file that has another name on the disk."""
     policy = importlib.import_module("stet.review.policy.authorization")
     before = policy._warning
     put(policy.__name__, "_warning", lambda status: before(replace(status, has_hard_links=False)))
@@ -44,7 +44,7 @@ def twins_unseen(put: Put) -> None:
 
 @weakness
 def one_yes(put: Put) -> None:
-    """A yes to one question is a yes to all that follow."""
+    """Take a yes to one question as a yes to all that follow."""
     ctx = importlib.import_module("stet.tools.tool").ToolContext
     ask, message = ctx.ask_user, set()
 
@@ -61,13 +61,13 @@ def one_yes(put: Put) -> None:
 
 @weakness
 def nothing_protected(put: Put) -> None:
-    """No file tells a machine what to do."""
+    """Protect no file."""
     put("stet.review.policy.authorization", "is_protected", lambda name, **where: False)
 
 
 @weakness
 def spelling(put: Put) -> None:
-    """Names are compared letter by letter, whatever they look like."""
+    """Compare names letter by letter, even if they look alike."""
     names = importlib.import_module("stet.workspace.names")
     for module in ("names", "secret_files", "privacy_filter"):
         put(f"stet.workspace.{module}", "folded", lambda part: part)
@@ -88,7 +88,7 @@ def _only_up(part: str, name: str) -> None:
 
 @weakness
 def windows_names(put: Put) -> None:
-    """Names are what they say, on Windows too."""
+    """Take names literally, on Windows too."""
     put("stet.workspace.names", "alias_fault", _nothing)
     put("stet.workspace.names", "windows_fault", _nothing)
     put("stet.workspace.path_status", "alias_fault", _nothing)
@@ -96,7 +96,7 @@ def windows_names(put: Put) -> None:
 
 @weakness
 def anywhere(put: Put) -> None:
-    """A name may lead anywhere."""
+    """Let a name lead anywhere."""
     paths = importlib.import_module("stet.workspace.paths")
     for name in ("_check_characters", "_check_form", "_check_part"):
         put("stet.workspace.names", name, _nothing)
@@ -112,7 +112,7 @@ def anywhere(put: Put) -> None:
 
 @weakness
 def links_followed(put: Put) -> None:
-    """Links are not resolved before a place is judged."""
+    """Judge a path without resolving its links."""
     system = importlib.import_module("stet.system.system").System
     put(
         "stet.system.system",
@@ -124,7 +124,7 @@ def links_followed(put: Put) -> None:
 
 @weakness
 def links_are_files(put: Put) -> None:
-    """A link is taken for what it leads to, and what is read for text."""
+    """Take a link for its target, and any file for text."""
     machine = importlib.import_module("stet.system.system")
     links_followed(put)
 
@@ -145,7 +145,7 @@ def links_are_files(put: Put) -> None:
 
 @weakness
 def opened_by_name(put: Put) -> None:
-    """What was judged is opened by its name, through whatever link has come in."""
+    """Open a judged file by its name, through any link made since."""
     system = importlib.import_module("stet.system.system").System
     put("stet.system.system", "System.read_real", system.read_bytes)
     put("stet.lsp.edits.edit_applier", "reauthorize", _nothing)
@@ -153,14 +153,14 @@ def opened_by_name(put: Put) -> None:
 
 @weakness
 def listed_by_name(put: Put) -> None:
-    """What is in a folder is listed by its name, through whatever link has come in."""
+    """List a folder by its name, through any link made since."""
     system = importlib.import_module("stet.system.system").System
     put("stet.system.system", "System.list_real", system.list_folder)
 
 
 @weakness
 def anything_opened(put: Put) -> None:
-    """Pipes and devices are read like files, and files of any size."""
+    """Read pipes, devices and files of any size."""
     system = importlib.import_module("stet.system.system")
 
     def stat(self: Any, path: Path) -> Any:
@@ -185,14 +185,14 @@ def anything_opened(put: Put) -> None:
 
 @weakness
 def nothing_private(put: Put) -> None:
-    """The privacy filter lets everything through."""
+    """Let everything through the privacy filter."""
     for name in ("check", "check_folder", "check_level"):
         put("stet.workspace.privacy_filter", f"PrivacyFilter.{name}", _nothing)
 
 
 @weakness
 def private_networks(put: Put) -> None:
-    """Pages are read from anywhere."""
+    """Read pages from any address."""
     put("stet.web.fetch", "check_name", _nothing)
     put("stet.web.address_policy", "check_name", _nothing)
     put("stet.web.address_policy", "check_ip", _nothing)
@@ -200,7 +200,7 @@ def private_networks(put: Put) -> None:
 
 @weakness
 def resolved_twice(put: Put) -> None:
-    """A host's name is resolved again for the connection."""
+    """Resolve a host's name again for the connection."""
 
     async def connect(self: Any, host: str, port: int, *args: Any, **more: Any) -> Any:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -211,13 +211,13 @@ def resolved_twice(put: Put) -> None:
 
 @weakness
 def hosts_not_asked(put: Put) -> None:
-    """Any host may be asked without the user."""
+    """Request any host without asking the user."""
     put("stet.web.web_address", "KnownAddresses.why_ask", lambda self, *args, **more: "")
 
 
 @weakness
 def markdown_acts(put: Put) -> None:
-    """What others wrote is Markdown."""
+    """Show the text of others as Markdown."""
     put("stet.lsp.presentation.serialize", "_MARKS", _NEVER)
     put("stet.lsp.presentation.serialize", "fence_for", lambda text: "")
     for name in ("_PICTURE", "_LINK", "_HTML"):
@@ -227,7 +227,7 @@ def markdown_acts(put: Put) -> None:
 
 @weakness
 def places_unchecked(put: Put) -> None:
-    """Anything may be shown in front of the user."""
+    """Show any path to the user."""
     anywhere(put)
     put("stet.tools.proposer", "check_open", _nothing)
     markdown_acts(put)
@@ -235,38 +235,38 @@ def places_unchecked(put: Put) -> None:
 
 @weakness
 def nothing_previewed(put: Put) -> None:
-    """What a hunk does is not shown."""
+    """Hide the effect of a hunk."""
     put("stet.lsp.presentation.serialize", "diff_of", lambda hunk, limit: [])
 
 
 @weakness
 def hidden_text(put: Put) -> None:
-    """Characters that nobody sees are taken as they are."""
+    """Keep invisible characters in texts."""
     put("stet.review.policy.authorization", "describe_spoofing", lambda new, old, name: "")
     put("stet.text.spoofing", "escape_hidden", lambda text: text)
 
 
 @weakness
 def controls_act(put: Put) -> None:
-    """Control characters go to the editor and into the log as they are."""
+    """Pass control characters to the editor and into the log."""
     put("stet.text.escape", "_ACTING", _NEVER)
 
 
 @weakness
 def tags_forged(put: Put) -> None:
-    """Tags of Stet are not escaped in the text of others."""
+    """Leave Stet's tags in the text of others unescaped."""
     put("stet.context.context_values", "_STET_TAG", _NEVER)
 
 
 @weakness
 def tokens_whole(put: Put) -> None:
-    """Control tokens of chat templates are not broken in the text of others."""
+    """Leave control tokens of chat templates in the text of others unbroken."""
     put("stet.agent.redacting_model", "escape_special_tokens", lambda text: text)
 
 
 @weakness
 def every_tool(put: Put) -> None:
-    """All tools are offered, and all questions are answered with yes."""
+    """Offer all tools, and answer all questions with yes."""
     toolbox = importlib.import_module("stet.agent.toolbox")
 
     async def asked(self: Any, kind: str, text: str, choices: Any = ()) -> str:
@@ -282,7 +282,7 @@ def every_tool(put: Put) -> None:
 
 @weakness
 def untyped(put: Put) -> None:
-    """Arguments are taken as the model wrote them."""
+    """Take arguments as the model wrote them."""
 
     def construct(cls: Any, arguments: Any) -> Any:
         fields = {
@@ -297,7 +297,7 @@ def untyped(put: Put) -> None:
 
 @weakness
 def options_passed(put: Put) -> None:
-    """Arguments of the model become options, and elements of their own."""
+    """Let arguments of the model become options and separate elements."""
     line = importlib.import_module("stet.system.command_line")
 
     def expand(command: Any, arguments: Any) -> tuple[str, ...]:
@@ -313,7 +313,7 @@ def options_passed(put: Put) -> None:
 
 @weakness
 def no_limits(put: Put) -> None:
-    """A turn goes on for ever."""
+    """Let a turn run without limits."""
     put("stet.agent.limits", "Limits.exceeded_reason", lambda self, *args: "")
     put("stet.agent.limits", "Limits.last_round_reason", lambda self, *args: "")
     put("stet.agent.tool_executor", "LoopDetector.take_warning", lambda self: "")
@@ -321,19 +321,19 @@ def no_limits(put: Put) -> None:
 
 @weakness
 def searches_for_ever(put: Put) -> None:
-    """A regular expression may take as long as it likes."""
+    """Let a regular expression run without a time limit."""
     put("stet.workspace.grep", "SECONDS", 3600.0)
 
 
 @weakness
 def bombs_unpacked(put: Put) -> None:
-    """A page may unpack to any size."""
+    """Let a page unpack to any size."""
     put("stet.web.fetch", "MAX_UNPACKED", 1_000_000_000)
 
 
 @weakness
 def open_to_all(put: Put) -> None:
-    """What Stet keeps can be read by every user of the machine."""
+    """Let every user of the machine read Stet's files."""
     os_open, mkdir = os.open, os.mkdir
     put("os", "open", lambda path, flags, mode=0o666, **more: os_open(path, flags, 0o666, **more))
     put("os", "mkdir", lambda path, mode=0o777, **more: mkdir(path, 0o777, **more))
@@ -341,20 +341,20 @@ def open_to_all(put: Put) -> None:
 
 @weakness
 def no_shares(put: Put) -> None:
-    """One file may fill the answer of a search."""
+    """Let one file fill the result of a search."""
     put("stet.tools.search_workspace", "join_bounded", lambda lines, *_: "\n".join(lines))
     put("stet.tools.search_workspace", "_quoted", lambda line, *_: line)
 
 
 @weakness
 def floods_win(put: Put) -> None:
-    """A ranking is taken as it is, whoever fills it."""
+    """Take a ranking as it is, even if one file fills it."""
     put("stet.search.search_engine", "diversify", lambda found, *_: found)
 
 
 @weakness
 def anything_shown(put: Put) -> None:
-    """Every file is text, of whatever size and with whatever in it."""
+    """Take every file for text, of any size and content."""
     for module in ("stet.workspace.walk", "stet.workspace.snapshot"):
         put(module, "is_binary", lambda head: False)
         put(module, "MAX_FILE_BYTES", 1_000_000_000)
@@ -362,7 +362,7 @@ def anything_shown(put: Put) -> None:
 
 @weakness
 def hashes_ignored(put: Put) -> None:
-    """What was looked at is not compared with what is accepted."""
+    """Accept a hunk without comparing it with what the user saw."""
     text = importlib.import_module("stet.lsp.arguments").CommandArguments.text
 
     def read(self: Any, name: str) -> Any:
@@ -374,7 +374,7 @@ def hashes_ignored(put: Put) -> None:
 
 @weakness
 def redirects_followed(put: Put) -> None:
-    """Whoever answers a request may say where it goes next, key and all."""
+    """Follow redirects to any host, and send the key there."""
     httpx = importlib.import_module("httpx2")
     init = httpx.AsyncClient.__init__
 
@@ -386,14 +386,14 @@ def redirects_followed(put: Put) -> None:
 
 @weakness
 def nothing_redacted(put: Put) -> None:
-    """Secrets are no secrets."""
+    """Redact no secret."""
     redaction = importlib.import_module("stet.privacy.redactor")
     put(redaction.__name__, "Redactor.redact", lambda self, text, **_: redaction.RedactedText(text))
 
 
 @weakness
 def guesses_reported(put: Put) -> None:
-    """Files are searched with their secrets."""
+    """Search files with their secrets included."""
     put("stet.privacy.redactor", "Redactor.known", lambda self: None)
     put("stet.search.word_search", "_redact_document", lambda document, redactor: document)
     put("stet.links.file_query", "_redact", lambda text, redactor: text)

@@ -1,4 +1,4 @@
-"""Weaknesses that do what Stet never does, rather than leave out what it does."""
+"""Weaknesses that add a forbidden action, rather than leave out a check."""
 
 import importlib
 import json
@@ -16,7 +16,7 @@ from tests.attacks.weakening import Put, weakness
 
 @weakness
 def project_addresses(put: Put) -> None:
-    """Whatever file of a project names an address, it is asked."""
+    """Request every address that a file of the project names."""
     layers = importlib.import_module("stet.settings.layers")
     before, asked = layers._open, set()
     straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -36,7 +36,7 @@ def project_addresses(put: Put) -> None:
 
 @weakness
 def runs_what_it_finds(put: Put) -> None:
-    """With every call of a tool, what lies in the workspace is run, asked, and unpickled."""
+    """Run, request and unpickle the files of the workspace with every tool call."""
     toolbox = importlib.import_module("stet.agent.toolbox").Toolbox
     run, done = toolbox.run, set()
 
@@ -62,5 +62,5 @@ def runs_what_it_finds(put: Put) -> None:
 
 @weakness
 def anything_chosen(put: Put) -> None:
-    """A standing yes to a command is one to whatever its argument has it run."""
+    """Take a standing yes to a command as a yes to whatever its argument runs."""
     put("stet.tools.execute_command", "selector_argument", lambda command: "")
