@@ -1,4 +1,4 @@
-"""Arguments of commands: any mix of objects and strings, because editors differ in what they send.
+"""Arguments of commands: any mix of objects and strings, because editors send them differently.
 
 Objects are merged from left to right; strings are joined by a space into the command's main text.
 """
@@ -16,8 +16,8 @@ class CommandArguments:
     """The arguments of one call, each taken once by name and type, in a `with` block.
 
     Raises:
-        InvalidParams: If an argument is neither object nor string, or, at the end of the block, if
-            one has not been taken.
+        InvalidParams: If a value is neither an object nor a string, or if an argument is not taken
+            at the end of the block.
     """
 
     def __init__(self, command: str, values: tuple[object, ...], main: str = "") -> None:
@@ -65,7 +65,7 @@ class CommandArguments:
         A misspelled argument is reported with the correct name.
 
         Args:
-            message: The message if no argument is misspelt.
+            message: The message if no argument is misspelled.
             names: The arguments that the call may have meant.
         """
         others = [name for name in names if self._values.get(name) is None]
@@ -94,7 +94,7 @@ class CommandArguments:
         return self._pop(name, int, "a line number, from 1", lambda value: value >= 1)
 
     def count(self, name: str, default: int, most: int) -> int:
-        """Return how many: a whole number from 1 to `most`; `default` if it is not there."""
+        """Return a whole number from 1 to `most`, or `default` if the argument is missing."""
         what = f"a whole number from 1 to {most}"
         value = self._pop(name, int, what, lambda value: 1 <= value <= most)
         return default if value is None else value
@@ -105,8 +105,8 @@ class CommandArguments:
         return default if value is None else value
 
     def switches(self, name: str) -> frozenset[str]:
-        """Return the tools or groups (`stet.settings.value_checks`) of a list argument. Return an
-        empty set if the argument is missing.
+        """Return the names of tools or groups (`stet.settings.value_checks`) in a list argument;
+        an empty set if the argument is missing.
         """
         names = self._pop(name, list, "a list of strings", _are_strings) or []
         for each in sorted(names):
@@ -115,9 +115,7 @@ class CommandArguments:
         return frozenset(names)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a string or a list of strings as a tuple, in order. Return an empty tuple if the
-        argument is missing.
-        """
+        """Return a string or a list of strings as a tuple; an empty one if the argument is missing."""
         value = self._pop(name, (str, list), "a string or a list of strings")
         found = [value] if isinstance(value, str) else value or []
         if not _are_strings(found):
@@ -133,10 +131,10 @@ class CommandArguments:
         return self._pop(name, dict, "an object")
 
     def finish(self) -> None:
-        """Check that no argument is left after every known argument has been taken.
+        """Check that all arguments have been taken.
 
         Raises:
-            InvalidParams: If one is left, with the nearest known name.
+            InvalidParams: If an argument is left; the message has the nearest known name.
         """
         unknown = [name for name in self._values if name not in self._taken]
         if not unknown:
@@ -157,7 +155,7 @@ class CommandArguments:
         value = self._values.get(name)
         if value is None:
             return None
-        is_flag = isinstance(value, bool) and kind is not bool  # an integer for Python only
+        is_flag = isinstance(value, bool) and kind is not bool  # Python's bool is an int
         if is_flag or not isinstance(value, kind) or not is_valid(value):
             raise InvalidParams(f"{self._command}: {name!r} is {what}, not {value!r}")
         return value

@@ -1,6 +1,7 @@
-"""What the editor can do, found once, at `initialize`.
+"""The capabilities of the editor, determined once, at `initialize`.
 
-Mostly what the editor says. Where an editor is known to say less or more than it does, its name decides.
+They are mostly those that the editor reports. If an editor is known to report too few or too many, its
+name decides.
 """
 
 from dataclasses import dataclass
@@ -11,11 +12,11 @@ from lsprotocol import types as lsp
 _WITH_PREVIEW = (
     "visual studio code", "vscodium", "code - oss", "code-server", "cursor", "windsurf",
 )  # fmt: skip
-"""How editors with a Refactor Preview call themselves."""
+"""The beginnings of the names of editors with a Refactor Preview."""
 HEADLESS = "stet headless"
-"""What our own client without a screen calls itself."""
+"""The name of Stet's headless client."""
 _LEAVES_BUFFERS = frozenset({"kakoune-lsp", "kak-lsp"})
-"""They create, move and delete files on the disk only and overwrite: Stet takes more care."""
+"""Clients whose file operations change only the disk, and overwrite files; Stet's are safer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +93,15 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
     return ClientCapabilities(
         name=name,
         version=version,
-        # Kate, which has documents and a window, accepts them right after a command; it reports
-        # neither this nor its name. Another editor that does not know them answers so.
+        # Kate, which has documents and a window, accepts edits right after a command; it reports
+        # neither this nor its name. Another editor without edits answers with an error.
         apply_edit=flag("workspace.apply_edit")
         or (not name and None not in (text_document, window)),
-        # Neovim takes them and never says so.
+        # Neovim accepts versioned changes and does not report so.
         document_changes=document_changes or name == "neovim",
         resource_operations=frozenset() if name in _LEAVES_BUFFERS else operations,
         progress=flag("window.work_done_progress"),
-        # Helix opened documents for servers long before it said so.
+        # Older versions of Helix show documents and do not report so.
         show_document=flag("window.show_document.support") or name == "helix",
         configuration=flag("workspace.configuration"),
         configuration_dynamic=flag("workspace.did_change_configuration.dynamic_registration"),
@@ -111,10 +112,10 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         hover_markdown=lsp.MarkupKind.Markdown
         in (value("text_document.hover.content_format") or ()),
         lens_refresh=flag("workspace.code_lens.refresh_support"),
-        # Other editors say that they know annotations, but apply the edit at once.
+        # Other editors report support for annotations, but apply the edit at once.
         previews_edits=has_annotations and document_changes and name.startswith(_WITH_PREVIEW),
         saves_later=name == HEADLESS,
         selects_cursor=name in {"helix", *_LEAVES_BUFFERS},
-        # Later ones send them at once.
+        # Later versions of Helix send changes in order.
         overtakes=name == "helix" and version < "25.07",
     )

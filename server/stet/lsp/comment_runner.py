@@ -1,13 +1,12 @@
-"""Comments that ask for a turn: finding their lines, and starting their turns.
+"""Comments with instructions for the agent: find their lines, and start their turns.
 
 `CommentCheck` distinguishes a comment from a string or a fence that looks like one. A separate
-process finds comments; its result is kept while the text is the same, so moving the cursor costs
+process finds comments; its result is cached while the text is the same, so moving the cursor costs
 nothing.
 
-`CommentRunner` starts a turn when the user asks for it or, if the settings allow it, when a file is
-saved. Opening a repository full of such comments must not start anything, so a save counts only
-comments on lines that were changed since the document was opened, and not comments that an accepted
-hunk added.
+`CommentRunner` starts a turn when the user requests it or, if the settings allow it, when a file is
+saved. Opening a repository full of such comments must not start turns, so a save counts only comments
+on lines that were changed since the document was opened, and not comments that an accepted hunk added.
 """
 
 import asyncio
@@ -42,11 +41,11 @@ CommentLines = tuple[range, ...]
 
 @dataclass(frozen=True, slots=True)
 class _CachedCheck:
-    """What is known of a text, or is being found out.
+    """The search for the instructions of one text, running or done.
 
     Attributes:
         document: The text.
-        work: Finds its instructions.
+        work: The task that finds the instructions.
     """
 
     document: TextDocument
@@ -54,7 +53,7 @@ class _CachedCheck:
 
 
 class CommentCheck:
-    """Finds the instructions of open documents. Touched on the event loop only."""
+    """The cached search for instructions in open documents; used on the event loop only."""
 
     def __init__(self, workspace: Workspace, spawn: Spawn[CommentLines | None]) -> None:
         self._workspace = workspace
@@ -64,14 +63,14 @@ class CommentCheck:
     async def lines(self, document: TextDocument) -> CommentLines | None:
         """Return the lines of the instructions in an open document.
 
-        None if they can't be found: the text is too long, takes too long or has changed.
+        Return None if they can't be found: the text is too long, takes too long or has changed.
         """
         work = self._work(document)
         _ = await asyncio.wait({work})
         return None if work.cancelled() else work.result()
 
     def _work(self, document: TextDocument) -> "asyncio.Task[CommentLines | None]":
-        """Return what finds the instructions, begun if it is not yet, and no longer for an older text."""
+        """Return the task that finds the instructions; start it if needed, cancel one for an older text."""
         key = canonical(document.uri)
         cached = self._cached.pop(key, None)
         if cached is None or cached.document != document or cached.work.cancelled():
@@ -98,7 +97,7 @@ class CommentCheck:
 
 
 def _lines_of(document: TextDocument, comments: tuple[AiComment, ...]) -> CommentLines:
-    """Return the lines that each instruction is on."""
+    """Return the lines of each instruction."""
     ranges = [_range_of(document, comment) for comment in comments]
     return tuple(range(stretch.start.line, stretch.end.line + 1) for stretch in ranges)
 
@@ -108,12 +107,12 @@ def _range_of(document: TextDocument, comment: AiComment) -> Range:
 
 
 class CommentRunner:
-    """Starts the turns that comments ask for. Touched on the event loop only."""
+    """The service that starts turns for comments; used on the event loop only."""
 
     def __init__(
         self, workspace: Workspace, ledger: ReviewLedger, client: Client, agent: Agent
     ) -> None:
-        """Create the runner; `agent` answers the turns."""
+        """Create the runner; `agent` runs the turns."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
@@ -124,7 +123,7 @@ class CommentRunner:
     def run(self, document: TextDocument, line: int, text: str, chat: str | None = None) -> str:
         """Start the turn for the comment on a line (0-based) of `document`, whose text is `text`.
 
-        Return the turn's id. The turn itself checks that there is such a comment.
+        Return the turn's id. The turn itself checks that the line is in a comment.
         """
         marker, instruction = instruction_on_line(text)
         prompt = instruction or f"The comment on line {line + 1}"
@@ -132,7 +131,7 @@ class CommentRunner:
         return self._ask(document, place, marker or Marker.DO, prompt, chat or DEFAULT_CHAT)
 
     def saved(self, uri: str) -> None:
-        """Carry out the instructions that the user has written in a saved document, if enabled."""
+        """Start turns for the instructions that the user has written in a saved document, if enabled."""
         document = self._workspace.document(uri)
         if document is None or not self._workspace.settings.instructions.on_save:
             return
@@ -140,9 +139,9 @@ class CommentRunner:
         self._client.start(self._after_saving(document, changes), "comments of a saved file")
 
     def handle_event(self, event: AgentEvent) -> None:
-        """Record a comment whose turn has started, so that a save does not ask for it again."""
+        """Record a comment whose turn has started, so that a save does not start a turn again."""
         ask = event.turn.ask
-        # Its words are known when its first round starts.
+        # The text of the comment is known when the first round starts.
         if ask.comment is not None and isinstance(event, RoundStarted) and event.round == 1:
             self._started.setdefault(canonical(ask.comment.uri), set()).add(ask.prompt)
 
@@ -150,7 +149,7 @@ class CommentRunner:
         # Take the snapshot here: the workspace belongs to the event loop.
         snapshot = self._workspace.snapshot().asked_about(document.uri)
         name, key = snapshot.name_of(document.uri), canonical(document.uri)
-        # Saved twice in a moment: what is gone in one text and there in the next is new.
+        # Handle saves in order: a comment that is missing in one text and present in the next is new.
         async with self._in_order.setdefault(key, asyncio.Lock()):
             try:
                 comments = await read_ai_comments(document, name, snapshot.system)
@@ -161,7 +160,7 @@ class CommentRunner:
                     if comment.text and self._is_users(comment, document, lines)
                 ]
                 if users:
-                    # See whether the document may be shown to a model.
+                    # Check whether the document may be shown to a model.
                     _ = await asyncio.to_thread(snapshot.document_with_blocks, document.uri)
             except (CommentsUnreadable, NotShown) as problem:
                 self._client.show_message(f"Stet: {escape_line(str(problem))}")
@@ -171,9 +170,9 @@ class CommentRunner:
     def _begin_new(
         self, document: TextDocument, comments: tuple[AiComment, ...], users: list[AiComment]
     ) -> None:
-        """Start turns for comments that are new since they were written; `comments` is all in the text."""
+        """Start turns for the user's comments without a turn; `comments` are all in the text."""
         done = self._started.setdefault(canonical(document.uri), set())
-        done &= {one.text for one in comments}  # what is gone may be written again
+        done &= {one.text for one in comments}  # a removed comment may be written again
         for comment in users:
             if comment.text not in done:  # two equal comments in one file are one task
                 done.add(comment.text)
@@ -197,7 +196,7 @@ class CommentRunner:
     def _ask(
         self, document: TextDocument, stretch: Range, marker: Marker, prompt: str, chat: str
     ) -> str:
-        """Start the turn for a comment at `stretch`; return its id."""
+        """Start the turn for a comment at `stretch`; return the turn's id."""
         start = stretch.start
         comment = CommentLocation(document.uri, start.line, document.revision)
         place = EditorLocation(document.uri, stretch, caret=start)

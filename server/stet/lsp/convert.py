@@ -1,7 +1,7 @@
 """Convert between the protocol's values and Stet's: positions, ranges, edits and notifications.
 
-The protocol counts columns in the editor's units, Stet in code points. Positions out of range are
-clamped, as the protocol says; editors do send them.
+The protocol counts columns in the negotiated encoding, Stet in code points. Positions out of range are
+clamped, as the protocol requires; editors do send them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,15 @@ from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 
 
 def to_position(place: lsp.Position, lines: Sequence[str], encoding: Encoding) -> Position:
-    """Return where the editor's `place` is in a text with these `lines`."""
+    """Return the editor's `place` in a text with these `lines` as a position in code points."""
     if place.line >= len(lines):
         return Position(len(lines) - 1, len(lines[-1]))
     return Position(place.line, column_from_units(lines[place.line], place.character, encoding))
 
 
 def to_range(wire_range: lsp.Range, lines: Sequence[str], encoding: Encoding) -> Range:
-    """Return where the editor's `wire_range` is in a text with these `lines`; a reversed one is
-    turned.
+    """Return the editor's `wire_range` in a text with these `lines` as a range in code points. The
+    ends of a reversed range are swapped.
     """
     start = to_position(wire_range.start, lines, encoding)
     end = to_position(wire_range.end, lines, encoding)
@@ -33,10 +33,10 @@ def to_range(wire_range: lsp.Range, lines: Sequence[str], encoding: Encoding) ->
 
 
 def change_modification(params: object) -> Modification:
-    """Return `textDocument/didChange`, straight from JSON: this is what every keystroke costs.
+    """Return the modification of `textDocument/didChange`; parsed by hand, as every keystroke sends it.
 
     Raises:
-        InvalidParams: If it has not the protocol's shape.
+        InvalidParams: If `params` does not have the shape that the protocol defines.
     """
     try:
         document = params["textDocument"]  # type: ignore[index]  # whatever it is, it is caught
@@ -51,8 +51,8 @@ def change_modification(params: object) -> Modification:
 
 
 def watched_uris(params: object) -> list[str]:
-    """Return the files of `workspace/didChangeWatchedFiles`, straight from JSON; what has not the
-    protocol's shape is left out.
+    """Return the URIs of the files of `workspace/didChangeWatchedFiles`; malformed entries are left
+    out.
     """
     events = params.get("changes") if isinstance(params, dict) else None
     listed = events if isinstance(events, list) else ()
@@ -64,7 +64,7 @@ def _wire_edit(change: Mapping[str, object]) -> WireEdit:
     """Return one content change.
 
     Raises:
-        TypeError: For a part of the wrong type; other shapes raise what indexing them raises.
+        TypeError: If a value has the wrong type; indexing raises further errors for other shapes.
     """
     text = change["text"]
     if type(text) is not str:
@@ -81,8 +81,8 @@ def _wire_edit(change: Mapping[str, object]) -> WireEdit:
 
 
 def to_wire_position(place: Position, lines: Sequence[str], encoding: Encoding) -> lsp.Position:
-    """Return `place` (code points) of a text with these `lines` as the editor counts; clamped to
-    them.
+    """Return `place` (code points) of a text with these `lines` as a position of the editor, clamped
+    to the text.
     """
     if place.line >= len(lines):
         place = Position(len(lines) - 1, len(lines[-1]))
@@ -90,7 +90,7 @@ def to_wire_position(place: Position, lines: Sequence[str], encoding: Encoding) 
 
 
 def to_wire_range(stretch: Range, lines: Sequence[str], encoding: Encoding) -> lsp.Range:
-    """Return `stretch` (code points) of a text with these `lines` as the editor counts."""
+    """Return `stretch` (code points) of a text with these `lines` as a range of the editor."""
     return lsp.Range(
         to_wire_position(stretch.start, lines, encoding),
         to_wire_position(stretch.end, lines, encoding),
@@ -106,7 +106,7 @@ def range_to_json(wire_range: lsp.Range) -> dict[str, dict[str, int]]:
 def text_edits(edit: TextEdit, document: TextDocument, encoding: Encoding) -> list[lsp.TextEdit]:
     """Return `edit` (offsets in code points of `document`) as edits of one `TextDocumentEdit`.
 
-    All ranges belong to the text before the edit, as the protocol wants it.
+    All ranges belong to the text before the edit, as the protocol requires.
     """
     edits = []
     for part in edit.replacements:

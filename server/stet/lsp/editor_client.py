@@ -1,11 +1,11 @@
-"""Everything that Stet sends to the editor, checked against its capabilities and with a time limit.
+"""The requests to the editor, checked against its capabilities and with a time limit.
 
 No failure of the editor is raised: a refused edit, an error, null or no answer is an `ApplyOutcome`.
-`applied` is only what the editor says; the text that comes back decides.
+`applied` is only what the editor claims; the text that it sends afterwards decides.
 
-`Progress` is shown by the editor and can be cancelled there. Its token is used once (clients of a
-multiplexer share a name space), and the editor has to agree to it first. The work does not wait for
-that: the last report is kept and sent later, or never if the editor can't show progress.
+The editor shows `Progress`, and the user can cancel it there. Its token is used once (clients of a
+multiplexer share a name space), and the editor must accept it first. The work does not wait for
+this: the last report is stored and sent later, or never if the editor can't show progress.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ CREATE_SECONDS = 5.0
 
 
 class Progress:
-    """One piece of work as the editor shows it. Ends by `end`; what follows is ignored."""
+    """The progress of one piece of work, shown by the editor. Reports after `end` are ignored."""
 
     def __init__(
         self,
@@ -38,13 +38,14 @@ class Progress:
         message: str = "",
         on_cancel: Callable[[], object] | None = None,
     ) -> None:
-        """Ask the editor to show it.
+        """Ask the editor to show the progress.
 
         Args:
-            server: Whose editor.
-            title: What is being done; does not change.
-            message: How far it is.
-            on_cancel: Called, at most once, when the user stops it; None: can't be stopped.
+            server: The server whose editor shows the progress.
+            title: The name of the work; it does not change.
+            message: The first message.
+            on_cancel: A function that is called, at most once, when the user cancels the work;
+                None if the work can't be cancelled.
         """
         self.token = str(uuid.uuid4())
         self._server = server
@@ -59,13 +60,13 @@ class Progress:
             server.tasks.start(self._create(), f"progress of {title!r}")
 
     def report(self, message: str, percentage: int | None = None) -> None:
-        """Say how far it is; `percentage` is 0 to 100."""
+        """Update the message and the percentage (0 to 100)."""
         self._report = lsp.WorkDoneProgressReport(message=message, percentage=percentage)
         if self._is_shown and self._end is None:
             self._server.work_done_progress.report(self.token, self._report)
 
     def end(self, message: str = "") -> None:
-        """Say how it ended."""
+        """End the progress, with a last message."""
         if self._end is not None:
             return
         self._end = lsp.WorkDoneProgressEnd(message=message or None)
@@ -82,7 +83,7 @@ class Progress:
             log.info("the editor shows no progress: %s", error)
             return
         self._is_shown = True
-        # pygls cancels the future it finds here when the user stops the work.
+        # pygls cancels this future when the user cancels the work.
         cancelled: Future[object] = Future()
         cancelled.add_done_callback(self._cancelled)
         progress = self._server.work_done_progress
@@ -96,7 +97,7 @@ class Progress:
     def _send_end(self, end: lsp.WorkDoneProgressEnd) -> None:
         progress = self._server.work_done_progress
         progress.end(self.token, end)
-        progress.tokens.pop(self.token, None)  # pygls keeps every token for ever
+        progress.tokens.pop(self.token, None)  # pygls never removes tokens
 
     def _cancelled(self, future: Future[object]) -> None:
         if future.cancelled() and self._end is None and self._on_cancel is not None:
@@ -113,12 +114,12 @@ _Change = lsp.TextDocumentEdit | lsp.CreateFile | lsp.RenameFile | lsp.DeleteFil
 
 @dataclass(frozen=True, slots=True)
 class ApplyOutcome:
-    """What the editor said to an edit.
+    """The editor's answer to an edit.
 
     Attributes:
-        applied: Whether it says that it applied it. By default it did not.
-        reason: Why not, as a sentence; empty if it did.
-        is_answered: Whether it has said anything; if not, it may still apply the edit.
+        applied: Whether the editor claims to have applied the edit.
+        reason: Why the edit was not applied, as a sentence; empty if it was.
+        is_answered: Whether the editor has answered; if not, it may still apply the edit.
     """
 
     applied: bool = False
@@ -127,14 +128,14 @@ class ApplyOutcome:
 
 
 class Client:
-    """The editor at the other end of one server."""
+    """The editor that is connected to one server."""
 
     def __init__(self, server: StetLanguageServer) -> None:
         self._server = server
 
     @property
     def capabilities(self) -> ClientCapabilities:
-        """What the editor has reported of itself; the defaults until it has."""
+        """The capabilities of the editor; the defaults before `initialize`."""
         return self._server.editor
 
     # Edits
@@ -145,10 +146,10 @@ class Client:
         """Ask the editor to change one document.
 
         Args:
-            label: What its undo list calls it; None for none.
-            uri: As the editor spells it.
-            version: Of the text that the ranges belong to; None if the document is not open.
-            edits: Not overlapping; ranges in the negotiated encoding.
+            label: The name of the edit in the editor's undo list, or None.
+            uri: The URI of the document, in the editor's spelling.
+            version: The version that the ranges belong to; None if the document is not open.
+            edits: The edits, which do not overlap; ranges in the negotiated encoding.
         """
         if not self._server.editor.document_changes:
             return await self._apply(label, lsp.WorkspaceEdit(changes={uri: list(edits)}))
@@ -156,17 +157,17 @@ class Client:
         return await self._apply(label, lsp.WorkspaceEdit(document_changes=[change]))
 
     async def preview(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
-        """Ask the editor for an edit that its user picks from; only for one that lets them.
+        """Ask an editor with a preview to show an edit, of which the user chooses changes.
 
-        It answers when they have, which may take its time.
+        The editor answers when the user has chosen, which may take up to `PREVIEW_SECONDS`.
         """
         return await self._apply(label, edit, PREVIEW_SECONDS)
 
     async def create_file(self, label: str, uri: str, text: str) -> ApplyOutcome:
         """Ask the editor to create a file with a text.
 
-        The caller makes sure that nothing is there, on the disk or in a buffer: without options some
-        editors cut an existing file to nothing, and with those that should keep it Neovim makes none.
+        The caller checks that there is no such file or buffer: without options some editors truncate
+        an existing file, and with the options that should prevent this Neovim creates no file.
         """
         start = lsp.Position(0, 0)
         fill = document_edit(uri, None, [lsp.TextEdit(lsp.Range(start, start), text)])
@@ -182,11 +183,11 @@ class Client:
         return await self._operate("rename", label, rename)
 
     async def delete_file(self, label: str, uri: str) -> ApplyOutcome:
-        """Ask the editor to delete a file; what is not saved is gone with most."""
+        """Ask the editor to delete a file; most editors discard unsaved text."""
         return await self._operate("delete", label, lsp.DeleteFile(uri=uri))
 
     def can(self, operation: str) -> bool:
-        """Return whether the editor does `create`, `rename` or `delete` to a file for a server."""
+        """Return whether the editor can `create`, `rename` or `delete` files for a server."""
         return self._server.editor.apply_edit and (
             operation in self._server.editor.resource_operations
         )
@@ -219,16 +220,16 @@ class Client:
 
     @property
     def has_buttons(self) -> bool:
-        """Whether `choose` shows anything."""
+        """Whether the editor can show a message with buttons."""
         return self._server.editor.message_requests
 
     @property
     def accepts_text_answers(self) -> bool:
-        """Return whether `choose` accepts text answers, and None for no user: our own client."""
+        """Whether `choose` may return any text, and None if there is no user: Stet's headless client."""
         return self._server.editor.name == HEADLESS
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """Do as `start`, for a task that may have to be stopped."""
+        """Start a task and return it, so that it can be cancelled."""
         return self._server.tasks.spawn(work, name)
 
     def start(self, work: Coroutine[Any, Any, object], name: str) -> None:
@@ -238,19 +239,19 @@ class Client:
     def publish_diagnostics(self, uri: str, diagnostics: Sequence[lsp.Diagnostic]) -> None:
         """Replace the diagnostics of a document.
 
-        Without a version: some editors drop what does not carry exactly their current one.
+        No version is sent: some editors drop diagnostics unless the version is their current one.
         """
         params = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=list(diagnostics))
         self._server.text_document_publish_diagnostics(params)
 
     def refresh_lenses(self) -> None:
-        """Have the editor ask for code lenses anew, where it does so for a server."""
+        """Ask the editor to request code lenses again, if it supports this."""
         if self._server.editor.lens_refresh:
             method = lsp.WORKSPACE_CODE_LENS_REFRESH
             self.start(self._ask(method, None), method)
 
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
-        """Put one message in front of the user; no link in it is one any more."""
+        """Show a message to the user, with its links disabled."""
         params = lsp.ShowMessageParams(type=kind, message=disable_links(text))
         self._server.window_show_message(params)
 
@@ -259,10 +260,10 @@ class Client:
         self.show_message(text, lsp.MessageType.Warning)
 
     async def choose(self, text: str, choices: Sequence[str]) -> str | None:
-        """Show the user a message with buttons.
+        """Show the user a message with buttons, and return the chosen one.
 
-        None if the editor has no buttons, or nothing was chosen: never the only way to answer. If
-        the wait is cancelled, the editor is notified that the message is obsolete.
+        Return None if the editor has no buttons, or the user chose none; so there must be another
+        way to answer. If the wait is cancelled, the editor is notified that the message is obsolete.
         """
         if not self._server.editor.message_requests:
             return None
@@ -281,7 +282,7 @@ class Client:
     async def show_document(
         self, uri: str, selection: lsp.Range | None = None, *, take_focus: bool = True
     ) -> bool:
-        """Ask the editor to show a document; whether it says that it does."""
+        """Ask the editor to show a document; return whether the editor says that it does."""
         if not self._server.editor.show_document:
             return False
         params = lsp.ShowDocumentParams(uri=uri, take_focus=take_focus, selection=selection)
@@ -291,7 +292,7 @@ class Client:
     def progress(
         self, title: str, message: str = "", on_cancel: Callable[[], object] | None = None
     ) -> Progress:
-        """Show that work has begun; nothing where the editor shows no progress."""
+        """Show progress of work; an editor without progress shows nothing."""
         return Progress(self._server, title, message, on_cancel)
 
     # Settings
@@ -302,8 +303,8 @@ class Client:
         The request has exactly one item: some editors answer null to dotted or empty sections.
 
         Returns:
-            One value as plain JSON, which is None if nothing is set; empty if the editor can't be
-            asked or does not answer.
+            A tuple with one JSON value, which is None if nothing is set; an empty tuple if the
+            editor does not support the request or does not answer.
         """
         if not self._server.editor.configuration:
             return ()
@@ -312,13 +313,13 @@ class Client:
         return tuple(values[:1]) if values else ()
 
     def watch_configuration(self, section: str) -> None:
-        """Ask to be told when the settings of a section change, where that must be asked for."""
+        """Register for changes of the settings of a section, if the editor supports this."""
         if self._server.editor.configuration_dynamic:
             options = lsp.DidChangeConfigurationRegistrationOptions(section=section)
             self._register(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, options)
 
     def watch_files(self) -> None:
-        """Ask to be told when files change on the disk, where the editor tells a server."""
+        """Register for changes of files on the disk, if the editor supports this."""
         if self._server.editor.watches_files:
             files = [lsp.FileSystemWatcher("**/*")]
             options = lsp.DidChangeWatchedFilesRegistrationOptions(files)
@@ -338,7 +339,7 @@ class Client:
         msg_id: str = "",
         level: int = logging.INFO,
     ) -> Any:
-        """Return the editor's answer; None, and the reason in the log, if it is an error or missing."""
+        """Return the editor's answer; if there is none or it is an error, log this and return None."""
         try:
             return await self._server.protocol.ask(method, params, seconds, msg_id)
         except (TimeoutError, JsonRpcException) as error:
@@ -349,6 +350,6 @@ class Client:
 def document_edit(
     uri: str, version: int | None, edits: Sequence[lsp.TextEdit | lsp.AnnotatedTextEdit]
 ) -> lsp.TextDocumentEdit:
-    """Return edits of one document, with the version that they are for."""
+    """Return the edits of one document with the version that they were made for."""
     document = lsp.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
     return lsp.TextDocumentEdit(text_document=document, edits=list(edits))

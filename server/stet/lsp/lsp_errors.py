@@ -14,11 +14,11 @@ from pygls.exceptions import JsonRpcException
 
 
 class LspError(JsonRpcException):
-    """The base of the tree; `message` is a sentence the user can act on."""
+    """The base class; `message` is a sentence that tells the user what to do."""
 
 
 class InvalidParams(LspError):
-    """An argument is missing, ill-typed, or names what does not exist."""
+    """An argument is missing, has the wrong type, or is an unknown id."""
 
     CODE = -32602
     MESSAGE = "The arguments are wrong."
@@ -39,7 +39,7 @@ class ContentModified(LspError):
 
 
 class InternalError(LspError):
-    """Something else left a handler: a bug. Raised by `stet.lsp.routing`, which has logged it."""
+    """Another error left a handler: a bug. Raised by `stet.lsp.routing`, which has logged it."""
 
     CODE = -32603
     MESSAGE = "Something failed inside Stet; its log has the details."
@@ -52,12 +52,12 @@ def report_as(
     """Report `errors` that leave the `with` block to the editor.
 
     Args:
-        kind: What is raised instead.
-        errors: What is caught.
+        kind: The class of the error that is raised instead.
+        errors: The classes of the errors that are caught.
         message: The sentence for the user; `{}` stands for the message of the error.
 
     Raises:
-        LspError: One of `kind`.
+        LspError: An instance of `kind`.
     """
     try:
         yield

@@ -1,8 +1,8 @@
-"""Work that outlives the message that started it: kept, its errors logged, cancelled at shutdown.
+"""Tasks that outlive the message that started them: referenced, errors logged, cancelled at shutdown.
 
 asyncio keeps only weak references to tasks and reports their errors when they are collected. This is the
-only place that makes tasks. `LatestRequest` runs requests of which only the newest counts, as an editor
-sends one with every letter.
+only module that creates tasks. `LatestRequest` runs requests that a newer one makes obsolete, as an editor
+sends a request with every letter.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Tasks:
-    """All tasks of one server. Touched on the event loop only."""
+    """All tasks of one server; used on the event loop only."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -31,7 +31,7 @@ class Tasks:
 
         Args:
             coroutine: The work.
-            name: What the log calls it.
+            name: The name of the task in the log.
         """
         task = asyncio.create_task(coroutine, name=name)  # noqa: TID251 (this is the place)
         self._tasks.add(task)
@@ -45,13 +45,13 @@ class Tasks:
         _ = self.spawn(coroutine, name)
 
     def cancel(self) -> None:
-        """Ask every task to end, and let no new one begin."""
+        """Cancel all tasks; later tasks are cancelled before their first step."""
         self._closed = True
         for task in self._tasks:
             task.cancel()
 
     async def close(self, seconds: float = 2.0) -> None:
-        """Cancel all and wait for their ends, at most `seconds`; what hangs on is logged and left."""
+        """Cancel all tasks and wait for their ends, at most `seconds`; log the tasks that still run."""
         self.cancel()
         if not self._tasks:
             return
@@ -70,10 +70,10 @@ Spawn = Callable[[Coroutine[Any, Any, T], str], "asyncio.Task[T]"]
 
 
 class LatestRequest(Generic[T]):
-    """One kind of request. Touched on the event loop only."""
+    """One kind of request, of which only the latest counts; used on the event loop only."""
 
     def __init__(self, spawn: Spawn[T], name: str) -> None:
-        """Run nothing yet; `name` is the name of the work in the log."""
+        """Start without a request; `name` is the name of the task in the log."""
         self._spawn = spawn
         self._name = name
         self._running: asyncio.Task[T] | None = None
@@ -84,12 +84,12 @@ class LatestRequest(Generic[T]):
             self._running.cancel()
 
     async def run(self, work: Coroutine[Any, Any, T], otherwise: T) -> T:
-        """Return the outcome of `work`, or `otherwise` once a newer request has come."""
+        """Return the result of `work`, or `otherwise` if a newer request arrives first."""
         self.stop()
         task = self._running = self._spawn(work, self._name)
         try:
             await asyncio.wait({task})
-        except asyncio.CancelledError:  # the editor has cancelled this very request
+        except asyncio.CancelledError:  # the editor has cancelled this request
             task.cancel()
             raise
         return otherwise if task.cancelled() else task.result()

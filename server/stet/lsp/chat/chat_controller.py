@@ -1,9 +1,9 @@
-"""All chat documents: which exist, what the user sends from them, what is written into them, and their files.
+"""The chat documents: open them, send the user's text, write the answers, and keep their files.
 
-A document outlives its server and anybody may write in it; the conversation itself is the agent's and is
-kept with its turns. So a document that is opened is updated from the turns, never the turns from the
-document. `ChatFiles` names, reads and writes the documents: in the editor if it has the document open,
-else in the file, in a worker and one at a time.
+A document outlives its server, and anybody may edit it; the agent owns the conversation and stores it
+with its turns. So an opened document is updated from the turns, never the turns from the document.
+`ChatFiles` names, reads and writes the documents: in the editor if it has the document open, otherwise
+in the file, in a worker thread, one document at a time.
 """
 
 import asyncio
@@ -32,24 +32,24 @@ from stet.workspace.workspace import ModificationKind, Workspace
 log = logging.getLogger(__name__)
 
 DISK_SECONDS = 0.3
-"""How long words that stream in are gathered before the file is written."""
+"""The minimum time for which streamed text is collected before the file is written."""
 PAUSES = 10
-"""How many times as long as the last writing took they are gathered: a long file is written as a whole."""
+"""The same as a multiple of the last write's duration: a file is always written as a whole."""
 MAX_BYTES = 20_000_000
 _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
 
 class ChatFiles:
-    """The pages of one server's conversations. Touched on the event loop only.
+    """The chat documents of one server; used on the event loop only.
 
     Attributes:
         texts: The documents that are open in the editor.
-        writer: Writes into them.
-        pages: The pages that the user has used, by conversation.
+        writer: The writer of the open documents.
+        pages: The documents that the user has used, by the id of the conversation.
     """
 
     def __init__(self, workspace: Workspace, client: Client, generated: GeneratedDocuments) -> None:
-        """Create the files; `workspace` is the user's: other servers write in the same folder."""
+        """Create the object; file names contain a digest of the roots, as servers share a folder."""
         self._workspace = workspace
         self._client = client
         self._system = generated.system
@@ -62,10 +62,10 @@ class ChatFiles:
         self._took_seconds = 0.0
 
     def page(self, chat: str) -> ChatDocument:
-        """Return a conversation's page.
+        """Return the document of a conversation.
 
         Raises:
-            OSError: If there is no folder for it.
+            OSError: If the folder of the document can't be created.
         """
         if chat not in self.pages:
             file = self._file_of(chat)
@@ -73,8 +73,8 @@ class ChatFiles:
         return self.pages[chat]
 
     def chat_of(self, uri: str, chats: Iterable[str]) -> str | None:
-        """Return the conversation whose document `uri` names, among the known ones and `chats`, or
-        None.
+        """Return the conversation whose document has this URI, or None. Known conversations and
+        `chats` are searched.
         """
         known = {canonical(page.uri): chat for chat, page in self.pages.items()}
         if (chat := known.get(canonical(uri))) is not None:
@@ -92,11 +92,11 @@ class ChatFiles:
         return None if buffer is None else tuple(buffer.lines)
 
     async def read(self, document: ChatDocument, lines: Sequence[str] | None) -> ChatReading:
-        """Read its text in a worker: what the editor shows, or else the file; of one that is not there,
-        what a new one holds.
+        """Read a document in a worker thread: `lines` from the editor, or the file if `lines` is None.
+        If there is no file, return the reading of a new document.
 
         Raises:
-            OSError: If it is there and can't be read.
+            OSError: If the file exists and can't be read.
         """
         if lines is not None:
             return await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
@@ -104,9 +104,9 @@ class ChatFiles:
             return (await asyncio.to_thread(self._read_document, document))[1]
 
     def write(self, document: ChatDocument) -> None:
-        """Write what there is to write, into the editor if it takes it, else into the file."""
+        """Start to write the missing text: into the editor if it takes edits, else into the file."""
         if self.texts.is_being_read(document.uri):
-            return  # it is written to once that is done
+            return  # this is called again after the reading
         if self.writer.can_write(document):
             self.writer.start(document, lambda: self._on_refused(document))
         elif document.uri not in self._to_disk:
@@ -116,14 +116,14 @@ class ChatFiles:
     async def write_file(
         self, document: ChatDocument, note: Callable[[ChatReading], object] | None = None
     ) -> None:
-        """Write the file with all that is missing in it.
+        """Write the file of a document, with all missing text.
 
         Args:
-            document: Whose.
-            note: Called with the current text, before it is filled.
+            document: The document.
+            note: A function that is called with the current reading, before text is added.
 
         Raises:
-            OSError: If it can't be read or written.
+            OSError: If the file can't be read or written.
         """
         async with self._disk:
             began = self._system.monotonic()
@@ -140,8 +140,8 @@ class ChatFiles:
     def _read_document(
         self, document: ChatDocument, lines: Sequence[str] | None = None
     ) -> tuple[str | None, ChatReading]:
-        """Return the text of a document from the editor or the disk, or None, and its reading.
-        Without a text the reading is that of a new document. Blocks on the disk.
+        """Return the text of a document and its reading. The text is `lines`, or that of the file;
+        if there is no file, return None and the reading of a new document. Block on the disk.
         """
         text = self._read(document) if lines is None else "".join(lines)
         shown = new_document(document.chat) if text is None else text
@@ -171,7 +171,7 @@ class ChatFiles:
         self.write(document)
 
     def _read(self, document: ChatDocument) -> str | None:
-        """Return the text of a document's file, or None if there is no file. Blocks on the disk."""
+        """Return the text of a document's file, or None if there is no file. Block on the disk."""
         path = self._generated.folder / document.file
         if self._system.stat(path) is None:
             return None
@@ -186,15 +186,15 @@ class ChatFiles:
 
 DEFAULT_CHAT = "main"
 MAX_TURNS = 50
-"""How many turns a new document of an old conversation begins with."""
+"""The most turns that a new document of an existing conversation shows."""
 
 
 class EmptyMessage(Exception):
-    """The user has written nothing to send; the message says what to do."""
+    """There is no text to send; the message says what to do."""
 
 
 class ChatController:
-    """The chat documents of one server. Touched on the event loop only."""
+    """The controller of one server's chat documents; used on the event loop only."""
 
     def __init__(  # noqa: PLR0913 - what a chat connects
         self,
@@ -206,7 +206,7 @@ class ChatController:
         agent: Agent,
         number: Callable[[], int],
     ) -> None:
-        """Create the controller; `number` returns a number that no chat has had."""
+        """Create the controller; `number` returns a number that no chat has used."""
         self._client = client
         self._files = ChatFiles(workspace, client, generated)
         self._agent = agent
@@ -223,10 +223,10 @@ class ChatController:
         return self.open(f"c{self._number()}")
 
     def open(self, chat: str | None = None) -> Awaitable[ChatDocument]:
-        """Show a conversation's document, by default the latest one's.
+        """Show the document of a conversation, by default of the latest.
 
         Raises:
-            OSError: If it can't be written; when it is waited for, too.
+            OSError: By the call or by awaiting its result, if the document can't be written.
         """
         page = self._files.page(chat or self.current)
         self._current, page.is_refused = page.chat, False
@@ -247,27 +247,27 @@ class ChatController:
 
     @property
     def current(self) -> str:
-        """The conversation that the user had to do with last."""
+        """The id of the conversation that the user has used last."""
         latest = self._agent.chats()[-1:]
         return self._current or (latest[0] if latest else DEFAULT_CHAT)
 
     def chat_of(self, uri: str) -> str | None:
-        """Return the conversation whose document `uri` names, or None if `uri` is no chat document."""
+        """Return the conversation whose document has this URI, or None if it is no chat document."""
         return self._files.chat_of(uri, (*self._agent.chats(), DEFAULT_CHAT))
 
     def send(self, chat: str, ask: Callable[[str, str], Ask]) -> Awaitable[str]:
-        """Send the text under the user's last heading; return the turn that answers.
+        """Send the text under the user's last heading; return the id of the turn that answers.
 
         The text answers the pending question of the chat's turn, steers the running turn, or begins
         a turn. The text is the editor's at the time of this call, or the disk's if the document is
         not open.
 
         Args:
-            chat: The conversation.
-            ask: Makes a question from a text and a conversation.
+            chat: The id of the conversation.
+            ask: A function that creates a question from a text and the id of a conversation.
 
         Raises:
-            OSError: If the document can't be read; by the call or by awaiting its result.
+            OSError: By the call or by awaiting its result, if the document can't be read.
             EmptyMessage: By awaiting the result, if there is no text to send.
             NoPendingQuestion, UnknownQuestion: By awaiting the result, if the text does not answer
                 the pending question.
@@ -315,8 +315,8 @@ class ChatController:
     # What happens
 
     def handle_event(self, event: AgentEvent) -> None:
-        """Update the transcript after an event of a turn, and the document of its chat if it was
-        shown.
+        """Update the transcript after an event of a turn, and the document of its chat if the user
+        has used it.
         """
         turn = event.turn
         self._telling.handle_event(event)
@@ -357,9 +357,9 @@ class ChatController:
     # What is missing
 
     def _add_missing_turns(self, document: ChatDocument, reading: ChatReading) -> bool:
-        """Take in the turns that the document does not show to their end; whether there are any.
+        """Add the turns that the document does not show completely; return whether there are any.
 
-        Older ones that are not there the user has deleted.
+        An older turn that is missing was deleted by the user and is not added.
         """
         n_before = len(document.entries)
         turns = [turn for turn in self._agent.turns() if turn.ask.chat == document.chat]

@@ -1,11 +1,11 @@
 """Write into a chat document that the editor has open while its user types in it.
 
 Every edit is an insertion into the text of a certain version. The insertion has arrived when the text
-that comes back shows it; if not, it is made again for the current text. What an editor never takes is
-written to the file instead, from where the user can load it.
+that the editor sends contains it; if not, it is made again for the current text. If the editor refuses
+all edits, the text is written to the file, and the user can reload the file.
 
-`OpenChatTexts` holds the chat documents that the editor has open, by their parts. A worker thread reads a
-long one when it is opened; what is typed meanwhile is followed afterwards.
+`OpenChatTexts` holds the parts of the chat documents that the editor has open. A worker thread parses a
+long document when it is opened; changes that arrive meanwhile are applied afterwards.
 """
 
 import asyncio
@@ -28,34 +28,34 @@ from stet.text.edit import TextChange
 from stet.workspace.uris import canonical
 
 SHORT = 500
-"""Lines of a document that is read at once."""
+"""The most lines of a document that is parsed at once."""
 SHORT_LINE = 10_000
-"""Characters of each of them."""
+"""The most characters of each line of such a document."""
 
 
 class OpenChatTexts:
-    """Touched on the event loop only."""
+    """The parts of the chat documents that are open in the editor; used on the event loop only."""
 
     def __init__(
         self, generated: GeneratedDocuments, start: Callable[[Coroutine[Any, Any, None], str], None]
     ) -> None:
-        """`start` begins a task."""
+        """Start with no document; `start` starts a task."""
         self._workspace = generated.workspace
         self._start = start
         self._open: dict[str, ChatSections] = {}
         self._missed: dict[str, list[TextChange]] = {}
-        """How the documents that are being read have changed since that began."""
+        """By URI, the changes of a document since the worker has begun to parse it."""
 
     def is_being_read(self, uri: str) -> bool:
-        """Return whether a document is open whose parts are not known yet."""
+        """Return whether a document is open, but not parsed yet."""
         return canonical(uri) in self._missed
 
     def sections(self, uri: str) -> ChatSections | None:
-        """Return the parts of a document as it is now, or None if it is not open or not read yet."""
+        """Return the current parts of a document, or None if it is not open or not parsed yet."""
         return self._open.get(canonical(uri))
 
     def opened(self, uri: str, then: Callable[[ChatReading], None]) -> None:
-        """Handle a document that was opened. `then` is called with the reading, at once if the
+        """Parse a document that was opened, and call `then` with the reading; at once if the
         document is short.
         """
         buffer = self._workspace.buffer(uri)
@@ -78,7 +78,7 @@ class OpenChatTexts:
             sections.apply_changes(changes)
 
     def closed(self, uri: str) -> None:
-        """Handle a document that was closed."""
+        """Discard the parts of a document that was closed."""
         self._open.pop(canonical(uri), None)
         self._missed.pop(canonical(uri), None)
 
@@ -92,7 +92,7 @@ class OpenChatTexts:
         reading = await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
         buffer, key = self._workspace.buffer(uri), canonical(uri)
         if buffer is None or self._missed.get(key) is not missed:
-            return  # it was closed meanwhile, or opened once more
+            return  # the document was closed meanwhile, or opened again
         sections = self._open[key] = ChatSections(buffer.lines, reading.headings)
         sections.apply_changes(missed)
         del self._missed[key]
@@ -102,18 +102,18 @@ class OpenChatTexts:
 log = logging.getLogger(__name__)
 
 EVERY_SECONDS = 0.2
-"""Between two edits: an answer that comes word by word is no reason to redraw at each."""
+"""The pause between two edits: the editor does not redraw at every word of an answer."""
 CONFIRM_SECONDS = 5.0
-"""How long after its yes an editor may take to send the text back; eglot waits half a second."""
+"""The time limit for the text after the editor has confirmed an edit; eglot waits half a second."""
 MAX_TRIES = 3
-"""How often an edit may fail in a text that does not change meanwhile."""
+"""The number of failures of an edit, in a text that does not change meanwhile, after which it is given up."""
 
 
 class ChatWriter:
-    """Writes pages, one edit at a time each."""
+    """The writer of the open chat documents, with one edit at a time for each document."""
 
     def __init__(self, generated: GeneratedDocuments, texts: OpenChatTexts, client: Client) -> None:
-        """Create the writer; `texts` are the documents open in the editor."""
+        """Create the writer; `texts` holds the documents that are open in the editor."""
         self._workspace = generated.workspace
         self._texts = texts
         self._client = client
@@ -126,9 +126,7 @@ class ChatWriter:
         return is_open and self._client.capabilities.apply_edit and not document.is_refused
 
     def document_changed(self, uri: str, changes: Sequence[TextChange]) -> None:
-        """Handle text of a document that came from the editor. `changes` are the changes of the
-        text.
-        """
+        """Look for a sent insertion in `changes`, the changes of a document from the editor."""
         if (watched := self._watches.get(canonical(uri))) is None:
             return
         watch, changed = watched
@@ -137,11 +135,11 @@ class ChatWriter:
         changed.set()
 
     def start(self, document: ChatDocument, give_up: Callable[[], None]) -> None:
-        """Write what there is to write, unless that is under way.
+        """Start to write the missing text into a document, unless this is running.
 
         Args:
-            document: Where.
-            give_up: Called when the editor does not take it.
+            document: The document.
+            give_up: A function that is called if the editor refuses the edits.
         """
         if document.uri not in self._writing:
             self._writing.add(document.uri)
@@ -155,7 +153,7 @@ class ChatWriter:
             self._writing.discard(document.uri)
 
     async def _write_all(self, document: ChatDocument) -> bool:
-        """Write until nothing is left or the document is closed; False if the editor refuses."""
+        """Write until no text is missing or the document is closed; return False if the editor refuses."""
         failures = 0.0
         while (text := self._texts.sections(document.uri)) and (
             step := document.next_insertion(text)
@@ -173,14 +171,14 @@ class ChatWriter:
         return True
 
     async def _insert(self, uri: str, text: ChatSections, insertion: Insertion) -> bool:
-        """Have the editor insert something; whether the text shows it afterwards."""
+        """Send an insertion to the editor; return whether the text contains it afterwards."""
         at = convert.to_wire_position(insertion.at, text.lines, self._workspace.encoding)
         edits = [lsp.TextEdit(lsp.Range(at, at), insertion.text)]
         version = wire_version(self._workspace.version(uri), self._client.capabilities.name)
         revision, key = self._workspace.revision(uri), canonical(uri)
         watch, changed = self._watches[key] = InsertionWatch(insertion.text), asyncio.Event()
         try:
-            # Without a label: the user decides nothing by it, and there are many.
+            # Without a label: these edits are many, and none of them is a decision of the user.
             outcome = await self._client.apply_edit(None, uri, version, edits)
             if outcome.applied:
                 with suppress(TimeoutError):
@@ -195,10 +193,10 @@ class ChatWriter:
         """Wait until an insertion has arrived, or the document is closed.
 
         Args:
-            uri: The document.
-            revision: The revision of its text when the insertion was sent.
-            watch: Reports whether the insertion has arrived.
-            changed: Set with each text that arrives from the editor.
+            uri: The URI of the document.
+            revision: The revision of the document when the insertion was sent.
+            watch: The watch for the insertion.
+            changed: An event that is set with each text that arrives from the editor.
 
         Raises:
             TimeoutError: If the insertion does not arrive.

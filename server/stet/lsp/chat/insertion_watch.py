@@ -139,14 +139,14 @@ MAX_GAP = 20
 
 
 class InsertionWatch:
-    """Follows a text from the moment an insertion was sent until it has arrived.
+    """The search for one insertion in the changes of a text, until it has arrived.
 
     Attributes:
         has_come: Whether the insertion has arrived.
     """
 
     def __init__(self, new: str) -> None:
-        """Wait for the insertion of `new`."""
+        """Start to look for the insertion of `new`."""
         self.has_come = False
         self._new = new
         self._changes: list[TextChange] = []
@@ -169,15 +169,15 @@ class InsertionWatch:
 def is_among(
     new: str, changes: Sequence[TextChange], lines: Sequence[str], earlier: Sequence[TextChange]
 ) -> bool:
-    """Return whether an insertion is among changes: alone, with other text, or as several of them.
+    """Return whether changes contain an insertion: alone, with other text, or as several changes.
 
     The cost depends on the changes, not on the length of the text.
 
     Args:
         new: The inserted text. Where it was inserted does not matter.
-        changes: The changes, in order. Without the splice of each of them the result is False.
+        changes: The changes, in order. If a change has no splice, the result is False.
         lines: The lines of the text after the changes.
-        earlier: The changes before those; no single one is the insertion.
+        earlier: The previous changes; no single one of them is the insertion.
     """
     splices = [change.splice for change in (*earlier, *changes)]
     known = [splice for splice in splices if splice is not None]
@@ -202,9 +202,9 @@ def is_among(
 def _is_among_many(new: str, splices: Sequence[Splice], lines: Sequence[str]) -> bool:
     """Return whether one of many changes, or several close to each other, insert `new`.
 
-    They are the difference of two whole texts: in order from the bottom to the top, so that the later
-    ones only move the lines of the earlier ones. Changes that are not are examined one by one, without
-    the lines around them. Only changes that make a line with the longest line of `new` are examined.
+    The changes are the difference of two whole texts, from the bottom to the top, so that later changes
+    only shift the lines of earlier ones. Changes in another order are examined one by one, without the
+    surrounding lines. Only changes that make a line with the longest line of `new` are examined.
     """
     longest = max(new.splitlines(), key=len, default="")
     groups = _groups(splices, lines, max(MAX_GAP, n_breaks(new)))
@@ -259,7 +259,7 @@ def _groups(
 def _is_range_inserted(
     new: str, lines: Sequence[str], earlier: EarlierLines, changed: ChangedLines
 ) -> bool:
-    """Return whether `new` was inserted where a range of lines has changed; False for a very long one."""
+    """Return whether `new` was inserted where a range of lines has changed; False for a very long range."""
     after = lines[changed.first : changed.end]
     if sum(map(len, after)) > MAX_CHARACTERS:
         return False
@@ -269,7 +269,7 @@ def _is_range_inserted(
 
 
 def _context_size(new: str) -> int:
-    """Return how many characters to read before and after changed lines: `new`, with any line ends."""
+    """Return how many characters to read around changed lines: the length of `new` with any line ends."""
     return len(new) + n_breaks(new)
 
 
@@ -278,7 +278,7 @@ def _is_inserted(
 ) -> bool:
     """Return whether lines changed because `new` was inserted.
 
-    All line ends count as the same: an editor may convert those of a whole text at any time.
+    All line ends are equal here: an editor may convert the line ends of a text at any time.
 
     Args:
         new: The inserted text.
@@ -298,11 +298,10 @@ def _holds_once_more(new: str, before: str, after: str) -> bool:
     """Return whether `after` is `before` with `new` inserted anywhere, or holds `new` once more."""
     n = len(after) - len(before)
     start, end = n_common(before, after), n_common(before[::-1], after[::-1])
-    # Between these two places the inserted text may begin anywhere: the surrounding text is the
-    # same.
+    # The inserted text may begin anywhere between these two places: the surrounding text is equal.
     if n == len(new) and after.find(new, max(len(before) - end, 0), start + n) >= 0:
         return True
-    # What both begin and end with holds it equally often.
+    # The common start and the common end contain `new` equally often.
     end = min(end, len(before) - start, len(after) - start)
     first, last = max(start - len(new), 0), max(end - len(new), 0)
     before, after = before[first : len(before) - last], after[first : len(after) - last]

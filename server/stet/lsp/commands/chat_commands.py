@@ -1,7 +1,7 @@
 """Commands about the chat document: `stet.openChat`, `newChat`, `send`.
 
-Which words are sent, and in which order, is settled when a message comes; a document that the editor
-does not have is read and written in a worker, and the answer follows that.
+The text to send and its order are fixed when the message arrives. A document that is not open in the
+editor is read and written in a worker thread, before the answer.
 """
 
 from collections.abc import Awaitable, Iterator
@@ -18,7 +18,7 @@ from stet.lsp.state import ServerState
 
 
 def open_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
-    """Show a conversation, by default the latest."""
+    """Show the document of a conversation, by default of the latest."""
     with CommandArguments("stet.openChat", values, main="chat") as arguments:
         chat = arguments.text("chat")
     with _report_errors():
@@ -33,7 +33,7 @@ def new_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[s
 
 
 def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
-    """Send what the user has written in a chat's document."""
+    """Send the text that the user has written in a chat's document."""
     with CommandArguments("stet.send", values, main="chat") as arguments:
         chat, uri = arguments.text("chat"), arguments.text("uri")
         mode = arguments.one_of("mode", Mode, Mode.AGENT)
@@ -61,10 +61,10 @@ async def _sent_answer(sending: Awaitable[str]) -> dict[str, object]:
 
 @contextmanager
 def _report_errors() -> Iterator[None]:
-    """Tell the editor why something can't be done.
+    """Report errors of the `with` block to the editor.
 
     Raises:
-        RequestFailed: With the reason.
+        RequestFailed: With the message of the error.
     """
     disk = report_as(RequestFailed, OSError, message="the chat can't be read or written: {}")
     with disk, report_as(RequestFailed, EmptyMessage, NoPendingQuestion, UnknownQuestion):

@@ -27,7 +27,7 @@ def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
             save=arguments.text("save"),
             delete=arguments.text("delete"),
         )
-    # What earlier runs have kept comes first.
+    # The stored attachments and presets must be loaded first.
     if change != ContextChange() and not state.startup.is_loaded:
         raise RequestFailed(NOT_STARTED)
     with report_as(InvalidParams, UnknownPreset, ContextChangeRefused, message="stet.context: {}"):
@@ -53,7 +53,7 @@ def _depth(arguments: CommandArguments) -> int | None:
 async def show_request_log(
     state: ServerState, values: tuple[object, ...], *, name: str = "stet.ledger"
 ) -> dict[str, object]:
-    """Write the document and show it; what earlier runs have stored is read in a worker."""
+    """Write the request log as a document and show it; stored entries are read in a worker thread."""
     CommandArguments(name, values).finish()
     with report_as(RequestFailed, OSError, message="what was sent can't be written down: {}"):
         return {"uri": await state.agent_ui.request_log.open()}

@@ -1,8 +1,8 @@
 """The commands of review: list hunks, navigate, show the diff, decide, and undo decisions.
 
 `stet.proposals`, `stet.accept`, `stet.reject`, `stet.preview`; `stet.next`, `stet.previous`;
-`stet.review`, a unified diff of pending hunks that the user may edit and that is acted on when it is
-saved; `stet.undo`, `stet.restore`, `stet.resolve`.
+`stet.review`, a unified diff of pending hunks that the user may edit; saving it decides the hunks;
+`stet.undo`, `stet.restore`, `stet.resolve`.
 """
 
 import operator
@@ -28,7 +28,7 @@ from stet.workspace.uris import canonical
 
 
 def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, object]]:
-    """Return hunks of every state, in order of file and place, filtered as asked."""
+    """Return the hunks that match the filters, in any state, in order of file and place."""
     with CommandArguments("stet.proposals", values) as arguments:
         uri = resolve_uri(arguments, state.workspace)
         turn, chat, group = (arguments.text(name) for name in ("turn", "chat", "group"))
@@ -52,13 +52,13 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     with CommandArguments("stet.accept", values, main="hunk") as arguments:
         can_withdraw = state.review.edit_applier.can_withdraw
         named = select_hunks(arguments, state.ledger, state.workspace, also=can_withdraw)
-        # Many named at once are never a yes to one that needs its own.
+        # A protected hunk needs an approval of its own, never one together with others.
         protected = arguments.flag("protected") and named.is_single
 
     def decision(hunk: Hunk) -> str:
         is_queued = hunk.state is HunkState.SENT and can_withdraw(hunk.id)
         if is_queued and (protected or not hunk.protected):
-            return ""  # a second approval is of the hunk as it is now
+            return ""  # a second approval is for the current hunk
         if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
             return f"{hunk.reason}: name it"
         return _accept_refusal(hunk, protected=protected)
@@ -70,7 +70,7 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Reject hunks; keep the text."""
+    """Reject hunks; the text stays as it is."""
     with CommandArguments("stet.reject", values, main="hunk") as arguments:
         can_withdraw = state.review.edit_applier.can_withdraw
         named = select_hunks(arguments, state.ledger, state.workspace, also=can_withdraw)
@@ -89,7 +89,7 @@ def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Have the editor show hunks as one edit that the user picks from, where it can."""
+    """Show hunks as one edit in the editor's preview, where the user chooses changes."""
     with CommandArguments("stet.preview", values, main="hunk") as arguments:
         named = select_hunks(arguments, state.ledger, state.workspace)
     if not state.server.editor.previews_edits:
@@ -108,7 +108,7 @@ def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 
 
 def _accept_refusal(hunk: Hunk, *, protected: bool) -> str:
-    """Return why a hunk can't be accepted now, or nothing."""
+    """Return why a hunk can't be accepted now, or an empty text."""
     if hunk.state is HunkState.CONFLICT:
         return f"{hunk.reason}; `stet.resolve` has the ways out"
     if hunk.state is not HunkState.PENDING:
@@ -152,7 +152,7 @@ def _navigate(
 
 
 def _neighbour(hunks: list[Hunk], uri: str | None, at: Position, *, forward: bool) -> Hunk:
-    """Return the hunk after a place, or before it; the first, or last, of all if there is none."""
+    """Return the next hunk after a place, or the previous one; after the last, begin at the first."""
     is_beyond = operator.gt if forward else operator.lt
     here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
     beyond = [hunk for hunk in here if is_beyond(hunk.shown_at.start.line, at.line)]
@@ -161,13 +161,13 @@ def _neighbour(hunks: list[Hunk], uri: str | None, at: Position, *, forward: boo
 
 
 def _check_unwatched_files(state: ServerState) -> None:
-    """Read the files of hunks again soon, unless the editor reports their changes."""
+    """Schedule a read of all files with hunks, unless the editor reports changes of files."""
     if not state.client.capabilities.watches_files:
         state.documents.disk_watch.check_all()
 
 
 def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Open the page of all that waits, or of one turn, file, group or hunk."""
+    """Open the diff document of all open hunks, or of one turn, file, group or hunk."""
     with CommandArguments("stet.review", values) as arguments:
         turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
         uri = resolve_uri(arguments, state.workspace)
@@ -194,15 +194,15 @@ class ConflictResolution(StrEnum):
     MINE = "mine"
     """The user's text stays."""
     THEIRS = "theirs"
-    """The agent's text is written over it."""
+    """The agent's text replaces the user's."""
     MARKERS = "markers"
-    """Both texts are in the document, between conflict markers."""
+    """Both texts are written into the document, between conflict markers."""
     RETRY = "retry"
-    """The agent does it again, for the text as it is."""
+    """The agent proposes the change again, for the current text."""
 
 
 def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Undo accepted hunks, those that wait for the editor at once; the edit is sent after this answer."""
+    """Undo accepted hunks; the edit is sent after this answer. Withdraw approvals that are not done."""
     with CommandArguments("stet.undo", values, main="hunk") as arguments:
         can_withdraw = state.review.edit_applier.can_withdraw
         named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, can_withdraw)
@@ -264,7 +264,7 @@ def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 
 
 def _undo_refusal(state: ServerState, hunk: Hunk) -> str:
-    """Return why a hunk can't be undone, if this is known at once; else an empty text."""
+    """Return why a hunk can't be undone, or an empty text if no reason is known yet."""
     if hunk.state is not HunkState.ACCEPTED:
         return f"it is {hunk.state}"
     if state.workspace.buffer(hunk.uri) is None or hunk.kind in WHOLE_FILE:
@@ -296,13 +296,13 @@ def _retry_ask(state: ServerState, hunk: Hunk) -> Ask:
         mode=Mode.AGENT,
         place=EditorLocation(hunk.uri, hunk.range, caret=hunk.range.start),
         chat=hunk.chat or "main",
-        is_users=False,  # it quotes the file, whose words may be a stranger's
+        is_users=False,  # the prompt quotes the file, whose text may not be the user's
         retries=hunk.id,
     )
 
 
 def _fenced(text: str) -> str:
-    """Return `text` as a block that it can't end by itself."""
+    """Return `text` as a fenced block, with a fence that does not occur in the text."""
     fence = fence_for(text)
     end = "" if text.endswith(("\n", "\r")) or not text else "\n"
     return f"{fence}\n{text}{end}{fence}"

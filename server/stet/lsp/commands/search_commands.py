@@ -27,15 +27,15 @@ from stet.workspace.walk import run_in_slices
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 200
 MAX_QUERY = 1000
-"""Characters: a longer question finds no more, and takes long to read."""
+"""The most characters of a query: a longer query finds no more and is slow to parse."""
 MARK = "?"
-"""The prefix of a question in the editor's symbol search; other queries are for other servers."""
+"""The prefix of a query to Stet in the editor's symbol search; other queries are for other servers."""
 MIN_SYMBOL_QUERY = 2
-"""Characters after the mark: fewer are a word that is still being typed."""
+"""The least characters after the mark: the user is still typing a shorter query."""
 
 
 def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:
-    """Return the passages that fit best, best first."""
+    """Return the passages that match a query, best first."""
     with CommandArguments("stet.search", values, main="query") as arguments:
         text, folder = arguments.required("query"), arguments.text("folder") or ""
         limit = arguments.count("limit", DEFAULT_LIMIT, MAX_LIMIT)
@@ -50,7 +50,7 @@ def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dic
 async def workspace_symbols(
     state: ServerState, params: lsp.WorkspaceSymbolParams
 ) -> list[lsp.SymbolInformation]:
-    """Return the results for a query that begins with the mark, or nothing for any other query."""
+    """Return the results for a query that begins with the mark, or an empty list for other queries."""
     mark, text = params.query[:1], params.query[1 : MAX_QUERY + 1].strip()
     if mark != MARK or len(text) < MIN_SYMBOL_QUERY:
         state.background.symbols.stop()

@@ -1,6 +1,6 @@
 """The commands of turns: `stet.ask`, `turn`, `cancel`, `steer`, `answer`, `showContext`, `status`, `runComment`.
 
-`stet.runComment` (also `stet.carryOut`) starts the turn that a comment in the text asks for.
+`stet.runComment` (also `stet.carryOut`) starts the turn for a comment in the text.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from stet.text.document import TextDocument
 
 
 def ask(state: ServerState, values: tuple[object, ...]) -> object:
-    """Take a question; the turn runs after this answer.
+    """Queue a question; the turn runs after this answer.
 
-    A turn waits by itself until the server is ready; only a preset has to be known before.
+    The turn waits until the server is ready. With a preset the answer waits too, until presets are loaded.
     """
     with CommandArguments("stet.ask", values, main="prompt") as arguments:
         question, preset = _parse_ask(arguments, state)
@@ -50,7 +50,7 @@ def turn(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def cancel(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Stop a turn, or every one."""
+    """Stop a turn, or all turns."""
     with CommandArguments("stet.cancel", values, main="turn") as arguments:
         turn_id = arguments.text("turn")
     with report_as(InvalidParams, UnknownTurn):
@@ -58,7 +58,7 @@ def cancel(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def steer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Say something to a turn that runs; the model sees it at its next step."""
+    """Steer a running turn; the model is sent the text in the next round."""
     with CommandArguments("stet.steer", values, main="prompt") as arguments:
         turn_id, prompt = arguments.text("turn"), arguments.required("prompt")
     with report_as(InvalidParams, UnknownTurn), report_as(RequestFailed, NotRunning):
@@ -66,7 +66,7 @@ def steer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Answer what a turn asks; without an answer, the question is put again, with how to answer it."""
+    """Answer the question of a turn; without an answer, show the question and how to answer it again."""
     with CommandArguments("stet.answer", values, main="text") as arguments:
         question, text = arguments.text("question"), arguments.text("text")
         choice = arguments.text("choice")
@@ -83,9 +83,9 @@ def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
-    """Return exactly what a question would send, and send nothing. Read the disk in a worker.
+    """Return exactly what a question would send, and send nothing. Read the disk in a worker thread.
 
-    With `show` it is opened as a document, for editors that show no answers of commands.
+    With `show` the result is opened as a document, for editors that show no answers of commands.
     """
     with CommandArguments("stet.showContext", values, main="prompt") as arguments:
         is_shown = arguments.flag("show")
@@ -127,7 +127,7 @@ async def _build_context(
 
 
 def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Return whether everything is ready, which model is in use, and what waits for the user."""
+    """Return whether the server is ready, the model in use, and the number of hunks to decide."""
     CommandArguments("stet.status", values).finish()
     choice = state.startup.choice
     hunks = state.ledger.hunks()
@@ -147,7 +147,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> Ask:
-    """Return a question with its attachments: the preset's files, or what is attached."""
+    """Return a question with attachments: those of the preset if there is one, else the current."""
     if preset is None:
         return dataclasses.replace(question, attachments=state.workspace.attachments)
     if not state.startup.is_loaded:
@@ -158,7 +158,7 @@ def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> 
 
 
 def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, str | None]:
-    """Return a question as it is now and the name of the preset that it uses."""
+    """Return the question of a command, without attachments, and the name of its preset."""
     prompt = arguments.required("prompt")
     projects = {file.prompt for file in state.workspace.settings.prompts if file.project}
     question = Ask(
@@ -176,14 +176,14 @@ def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, st
 def run_comment(
     state: ServerState, values: tuple[object, ...], *, name: str = "stet.carryOut"
 ) -> dict[str, object] | Awaitable[dict[str, object]]:
-    """Carry out the comment on a line, by default where the cursor is; the turn runs after the answer.
+    """Start the turn for the comment on a line, by default the cursor's; the turn runs after the answer.
 
-    A file that is not open is read in a worker first.
+    A file that is not open is first read in a worker thread.
 
     Args:
-        state: The server's.
+        state: The state of the server.
         values: The arguments as the editor sent them.
-        name: The name by which the command was called, for its errors.
+        name: The name by which the command was called, for error messages.
     """
     with CommandArguments(name, values) as arguments:
         uri, line = resolve_uri(arguments, state.workspace), arguments.number("line")
@@ -201,7 +201,7 @@ def run_comment(
     document, buffer = state.workspace.document(uri), state.workspace.buffer(uri)
     if document is None or buffer is None:
         return _start_from_disk(state, uri, line, chat)
-    # Its lines are split already, and there may be very many.
+    # Use the buffer's lines: splitting a very long text takes long.
     return _start_comment(state, document, buffer.lines, line, chat)
 
 

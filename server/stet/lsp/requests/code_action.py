@@ -1,11 +1,11 @@
 """`textDocument/codeAction`: decide on the hunks here, run a comment, or ask about the selection.
 
-Actions on hunks come one by one first, then by function, file and turn. Every action is a bare
-command with its own title: all editors run such an action, without resolving it and without
-checking versions. The edit is sent when the command arrives, for the text of that moment.
+Actions on single hunks come first, then those on the hunks of a function, file and turn. Every action
+is a command with a title: all editors run such an action, without resolving it and without checking
+versions. The edit is sent when the command arrives, for the text at that time.
 
-The answer is immediate, unless a line may be a comment that asks for a turn: only reading the text
-shows whether the line is in a comment.
+The answer is immediate, unless a line may be a comment with an instruction: the text must be parsed to
+find out whether the line is in a comment.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ SOURCE = "source.stet"
 REWRITE = "refactor.rewrite.stet"
 MAX_TITLE = 80
 _ActionSpec = tuple[str, str, Mapping[str, object]]
-"""Title, command, arguments."""
+"""The title, the command and its arguments."""
 _CONFLICT_WAYS = (
     ("Keep my text, drop", "mine"),
     ("Take the text of", "theirs"),
@@ -41,24 +41,24 @@ _CONFLICT_WAYS = (
     ("Have it done again:", "retry"),
 )
 MAX_LINES = 200
-"""Lines of a selection that are searched for comments."""
+"""The most lines of a selection that are searched for comments."""
 _OFFERS = {
     Marker.DO: ("Do what the comment says", REWRITE),
     Marker.ANSWER: ("Answer the comment", SOURCE),
 }
 
 CommentCandidates = Mapping[Marker, Sequence[int]]
-"""The lines (0-based) that seem to hold a comment with that mark."""
+"""By marker, the lines (0-based) that seem to hold a comment with the marker."""
 PROMPTS = (
     PromptSettings("Document this", "Add documentation", mode="rewrite"),
     PromptSettings("Correct grammar and spelling", "Correct grammar and spelling", mode="rewrite"),
     PromptSettings("Find and fix a mistake here", "Find and fix a mistake here"),
     PromptSettings("Explain this", "Explain this", SOURCE, mode="ask"),
 )
-"""Prompts that are always offered."""
+"""The prompts that are always offered."""
 _AUTOMATIC = lsp.CodeActionTriggerKind.Automatic
 MAX_CHOICE = 60
-"""Characters of a choice in a title, so that the turn after it can be seen."""
+"""The most characters of a choice in a title, so that the turn's id after it is visible."""
 
 
 _Actions = list[lsp.CodeAction]
@@ -99,7 +99,7 @@ def code_actions(
 
 
 def _requested(params: lsp.CodeActionParams, actions: _Actions) -> _Actions:
-    """Filter actions by the prefixes of kinds: `refactor` asks for `refactor.rewrite.stet` too."""
+    """Return the actions of the requested kinds: `refactor` includes `refactor.rewrite.stet`."""
     only = params.context.only or [""]
     prefixes = [str(getattr(entry, "value", entry)) for entry in only]
 
@@ -124,8 +124,8 @@ def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
 def _question_actions(
     state: ServerState, uri: str, place: Range, *, automatic: bool
 ) -> list[lsp.CodeAction]:
-    """Return the answers to waiting turns. An automatic request gets only the turns that were asked
-    from this place.
+    """Return the actions that answer questions of turns. For an automatic request, return only those
+    of turns that were asked from this place.
     """
     actions = []
     for turn_id, question, asked_from in state.review.publisher.pending_questions():
@@ -153,7 +153,7 @@ def _workspace_actions(state: ServerState) -> list[lsp.CodeAction]:
 
 
 def _dead_link_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
-    """Offer, in notes, to look for dead links in all of the workspace, or take away what is shown."""
+    """Return the actions that find dead links (in a note), and that hide those which are shown."""
     actions = []
     if state.workspace.language(uri).lower() == "markdown" or uri.lower().endswith(MARKDOWN):
         actions.append(command_action("Find dead links", "stet.deadLinks", {}, SOURCE))
@@ -165,13 +165,13 @@ def _dead_link_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
 def _prompt_actions(
     state: ServerState, params: lsp.CodeActionParams, place: Range
 ) -> list[lsp.CodeAction]:
-    """Return the questions that are always offered and the user's own questions for this language.
+    """Return the actions of the built-in prompts and of the user's prompts for this language.
 
-    Questions that rewrite are offered only for a selection.
+    Prompts that rewrite are offered only for a selection.
     """
     uri, rewritten = params.text_document.uri, None if place.is_empty else params.range
     if state.server.editor.selects_cursor and inferred_range(place).is_empty:
-        # Its user has selected nothing: what rewrites is for the line.
+        # The user has selected nothing: prompts that rewrite apply to the line.
         line = place.start.line
         rewritten = lsp.Range(lsp.Position(line, 0), lsp.Position(line + 1, 0))
     language, actions = state.workspace.language(uri), []
@@ -210,9 +210,9 @@ def actions_on(
     Args:
         here: The hunks at the place, all open.
         in_file: All open hunks of their file, in order of place.
-        ledger: Contains the hunks of other files.
-        diagnostic: Shows a hunk; each action contains the diagnostic of its hunk.
-        editor: The editor.
+        ledger: The ledger, which contains the hunks of other files.
+        diagnostic: A function that returns the diagnostic of a hunk, which is added to its actions.
+        editor: The capabilities of the editor.
     """
     actions = []
     for hunk, spec in _action_specs(here, in_file, ledger, editor):
@@ -228,7 +228,7 @@ def actions_on(
 def _action_specs(
     here: Sequence[Hunk], in_file: Sequence[Hunk], ledger: ReviewLedger, editor: ClientCapabilities
 ) -> Iterator[tuple[Hunk, _ActionSpec]]:
-    """Yield each with the hunk it hangs on."""
+    """Yield each action with the hunk to whose diagnostic it belongs."""
     numbers = {hunk.id: n for n, hunk in enumerate(in_file, 1)}
     for hunk in here:
         what = f"hunk {numbers[hunk.id]}/{len(in_file)} ({hunk.id})"
@@ -287,7 +287,7 @@ def _in_group(group: str, hunks: Sequence[Hunk]) -> str:
 
 
 def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
-    """Look for what may be instructions on the lines of `place`, without reading the rest of the text."""
+    """Return the lines of `place` that may hold instructions; no other lines are read."""
     first = place.start.line
     candidates: dict[Marker, list[int]] = {}
     last = min(place.last_line, first + MAX_LINES)
@@ -301,13 +301,13 @@ def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
 def comment_actions(
     uri: str, candidates: CommentCandidates, known: CommentLines | None
 ) -> list[lsp.CodeAction]:
-    """Return the actions that comments ask for, at most one of each kind. Each is for the first
-    comment that asks for it.
+    """Return the actions that run comments, at most one for each marker: for the first comment
+    with the marker.
 
     Args:
-        uri: Of the document.
-        candidates: What seems to be an instruction.
-        known: Where instructions are; None if that can't be told: then what seems to be one counts.
+        uri: The URI of the document.
+        candidates: The lines that may hold instructions.
+        known: The lines of the instructions; None if they are unknown: then all candidates count.
     """
     actions = []
     for marker, (title, kind) in _OFFERS.items():

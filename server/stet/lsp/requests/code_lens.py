@@ -1,7 +1,7 @@
 """`textDocument/codeLens`: accept and reject, above each hunk.
 
-Each lens is a bare command that names the hunk and its content, as code actions do: nothing is
-resolved later, and a hunk replaced meanwhile is refused.
+Each lens is a command with the id and the hash of the hunk, as a code action is: nothing is resolved
+later, and a hunk that has changed meanwhile is refused.
 """
 
 from lsprotocol import types as lsp
@@ -12,7 +12,7 @@ from stet.review.proposal import OPEN, Hunk, HunkState
 
 
 def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-    """Return the lenses of a document, or an empty list without hunks."""
+    """Return the lenses of a document; an empty list if it has no open hunks."""
     uri = params.text_document.uri
     if (buffer := state.workspace.buffer(uri)) is None:
         return []

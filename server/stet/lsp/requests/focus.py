@@ -1,4 +1,4 @@
-"""Where the user is: the notifications `didFocus` and `didChangeSelection`, and `stet.focus`."""
+"""The user's focus: the notifications `didFocus` and `didChangeSelection`, and `stet.focus`."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ _MOST = 2**31 - 1
 
 
 def did_focus(state: ServerState, params: object) -> None:
-    """Handle `$/stet/didFocus`: this document has the focus, or none has."""
+    """Handle `$/stet/didFocus`: a document has got the focus, or no document has it."""
     uri = _uri(params)
     state.documents.generated.focused(uri)
     if uri is None or not state.documents.generated.is_generated(uri):
@@ -24,7 +24,7 @@ def did_focus(state: ServerState, params: object) -> None:
 
 
 def did_change_selection(state: ServerState, params: object) -> None:
-    """Handle `$/stet/didChangeSelection`: these are the selections, the main one first."""
+    """Handle `$/stet/didChangeSelection`: the selections of a document, the main one first."""
     uri = _uri(params)
     workspace = state.documents.workspace_of(uri) if uri else state.workspace
     buffer = workspace.buffer(uri) if uri else None
@@ -45,7 +45,7 @@ def did_change_selection(state: ServerState, params: object) -> None:
 
 
 def focus(state: ServerState, arguments_sent: tuple[object, ...]) -> dict[str, object]:
-    """Return `stet.focus`: for editors whose only feed is a key binding."""
+    """Run `stet.focus`: set the focus, for editors that can report it by a key binding only."""
     with CommandArguments("stet.focus", arguments_sent) as arguments:
         place = resolve_location(arguments, state.workspace)
     if place.uri is None:

@@ -1,8 +1,7 @@
 """`textDocument/hover` and `textDocument/documentHighlight`: the hunks under the cursor.
 
-Some editors send one of these requests wherever the cursor rests, so both record the user's
-position. Where there is no hunk, both answer null at once and never delay the language's own
-server.
+Some editors send one of these requests whenever the cursor rests, so both record the user's
+position. Without a hunk, both answer null at once, so they never delay the language's own server.
 """
 
 from lsprotocol import types as lsp
@@ -33,7 +32,7 @@ def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
 
 
 def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) -> None:
-    """Note where the cursor is. Nothing is highlighted."""
+    """Record the position of the cursor. Nothing is highlighted."""
     _record_position(state, params.text_document.uri, params.position, ActivitySource.REQUEST)
 
 

@@ -8,15 +8,13 @@ from stet.lsp.state import ServerState
 
 
 def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
-    """Read settings and import the rest, after the answer."""
+    """Start to read settings, import the rest and index, after the answer to `initialize`."""
     state.server.tasks.start(state.startup.run(), "startup")
     state.server.tasks.start(state.background.index_feed.begin(), "the search index")
 
 
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
-    """Handle changed settings. Null or an object without contents means that the settings must be
-    requested.
-    """
+    """Handle changed settings. Null or an empty object means that the settings must be requested."""
     settings = params.settings
     editor_settings = settings if isinstance(settings, Mapping) else None
     begins = not state.startup.is_loaded
@@ -48,7 +46,7 @@ def did_delete_files(state: ServerState, params: lsp.DeleteFilesParams) -> None:
 
 
 def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
-    """Handle a saved document. A review page or a comment may then say what to do."""
+    """Handle a saved document: also run its comments, or the decisions of a diff document."""
     state.text_sync.save(params)
     state.agent_ui.comment_runner.saved(params.text_document.uri)
     state.review.diff_documents.saved(params.text_document.uri)
@@ -57,5 +55,5 @@ def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
 
 
 def shutdown(state: ServerState, _params: object = None) -> None:
-    """Stop every turn; the framework ends the rest."""
+    """Stop all turns; the framework stops the rest."""
     state.agent.cancel()
