@@ -1,11 +1,11 @@
-"""Where a hunk is while its document changes, and what the hunk would write there now.
+"""The place of a hunk while its document changes, and the text that the hunk would write.
 
 An anchor is a range of whole lines, with the text it was made against and the text to be written
-there. It moves with every change of the document's lines. Lines put exactly at its edge stay
-outside. What is typed within is merged with what the agent wrote (`stet.text.merge`), always from the
-two original texts: so a conflict ends by itself when the old text is there again.
+there. It moves with every change of the document's lines. Lines inserted exactly at its edge stay
+outside. The user's changes inside are merged with the agent's text (`stet.text.merge`), always from
+the two original texts: so a conflict ends without further action when the old text is there again.
 
-The idea, an agent's edit as a range that the user's edits shift and are merged into, is that of Zed's
+An agent's edit as a range that the user's edits shift and are merged into is an idea of Zed's
 action log; the code is not.
 """
 
@@ -34,25 +34,25 @@ from stet.text.sequence import find_line_runs
 from stet.text.stripped_document import imported_at
 
 _NOWHERE = ("\n\n", "\n\n")
-"""Lines that no text has: those around an insertion that is lost and can't be found by them."""
+"""Lines that no text contains: the neighbours of a lost insertion that can't be found."""
 _NEAR = 100
-"""Lines around its place in which a block that is not whole is searched: marks come back at the edge,
+"""The lines around its place in which an incomplete block is searched: marks come back at the edge,
 or a few lines further if their neighbours were removed with them."""
 _FAR = 50_000
-"""Lines around its place in which a block is searched that was moved as a whole; more take too long."""
+"""The lines around its place in which a whole moved block is searched; more take too long."""
 
 
 class Anchor(TrackedSpan):
-    """One hunk's place; owned and changed by its `TrackedDocument` only.
+    """The place of one hunk; owned and changed by its `TrackedDocument` only.
 
     A live anchor leads from the text that the agent saw (`base`) to the agent's text (`proposed`).
-    The anchor of an accepted hunk leads back: from the text that was written to the text before.
+    The anchor of an accepted hunk leads back, from the written text to the text before.
     `merged` is None if nothing can be written now: the user's change conflicts, the place of an
     insertion is lost, a last line without a line end would be joined, or a block is incomplete.
 
     Attributes:
-        hunk: The hunk's id.
-        proposed: The text to write there.
+        hunk: The id of the hunk.
+        proposed: The text to write in the place.
         is_mixed: Whether `merged` has a line that both the user and the agent have changed.
     """
 
@@ -80,14 +80,14 @@ class Anchor(TrackedSpan):
         """Create the anchor of a hunk.
 
         Args:
-            hunk: Its id.
-            lines: The text it is made in.
-            place: Its first line there, and the line after its last.
-            base: The text it was made against, which is in its place.
-            proposed: The text to write there.
-            is_lost: Whether it is an insertion whose place was lost there before.
-            was_written: Whether `proposed` was there before: an insertion then keeps its line ends
-                unless those beside it have changed.
+            hunk: The id of the hunk.
+            lines: The text of the document.
+            place: The first line of the anchor, 0-based, and the line after its last.
+            base: The text that the hunk was made against, which is in its place.
+            proposed: The text to write in the place.
+            is_lost: Whether the hunk is an insertion whose place is lost.
+            was_written: Whether `proposed` was in the place before: an insertion then keeps its
+                line ends unless those of its neighbours have changed.
         """
         first, end = place
         if not base and tuple(lines[first:end]) in {(), ("",)}:
@@ -107,7 +107,7 @@ class Anchor(TrackedSpan):
             self._gap_neighbours = _NOWHERE
             return
         if stands == (*self._base, "") or (base and stands[-1:] == ("",)):
-            self._base += ("",)  # after the last line end there is a line of the text too
+            self._base += ("",)  # the empty line after the last line end is part of it
         elif not base:
             self._gap_neighbours = lines_around(lines, first, first)
         self.current = base
@@ -120,7 +120,7 @@ class Anchor(TrackedSpan):
 
     @property
     def base_words(self) -> frozenset[str]:
-        """The lines of `base`, each once and without its line end; empty if there are fewer than two."""
+        """The distinct lines of `base` without line ends; empty if fewer than two lines."""
         if self._base_words is None:
             last = len(self._base) - (self._base[-1:] == ("",))
             self._base_words = frozenset(map(without_end, self._base[:last] if last > 1 else ()))
@@ -128,14 +128,14 @@ class Anchor(TrackedSpan):
 
     @property
     def is_done(self) -> bool:
-        """Whether the text to write is there already."""
+        """Whether the text to write is in the place already."""
         return self.merged == self.current
 
     def refresh(self, lines: Sequence[str]) -> bool:
-        """Read the lines after the changes of one message.
+        """Find and read the anchor's lines after the changes of one message.
 
         Args:
-            lines: The text as it is now.
+            lines: The current text.
 
         Returns:
             Whether the anchor's text may have changed; otherwise only its neighbours have.
@@ -151,14 +151,14 @@ class Anchor(TrackedSpan):
         return True
 
     def _read_lines(self, lines: Sequence[str]) -> None:
-        """Read the anchor's lines, and those beside them."""
+        """Read the anchor's lines and their neighbours."""
         self._is_due = self._is_touched = False
         self._see_neighbours(lines)
         last_read, self.current = self.current, self._text_in(lines)
         self.merged = self._merge(lines, last_read)
 
     def _find_lines(self, lines: Sequence[str]) -> None:
-        """Find the anchor's lines, with the help of those beside them."""
+        """Find the anchor's lines by their neighbours."""
         if self._candidates:
             self._choose_candidate(lines)
         merged_to = self.first
@@ -170,11 +170,11 @@ class Anchor(TrackedSpan):
         self._shift_records(self.first - merged_to)
 
     def find_base(self, lines: Sequence[str], min_first: int, max_end: int) -> None:
-        """End a conflict if the whole base is in the text again, from line `min_first` up to `max_end`."""
+        """End a conflict if the whole base is again in the lines from `min_first` to `max_end`."""
         n = len(self._base)
         if self.merged is not None or not n or self.is_in_flight:
             return
-        # The base must include all present lines, unless it is distinguished from other lines.
+        # The base must include all present lines, unless it is distinctive.
         lower, upper = self.end - n, self.first
         if is_distinctive(self._base):
             lower, upper = min(lower, self.first - n), max(upper, self.end)
@@ -189,7 +189,7 @@ class Anchor(TrackedSpan):
         """Return the text to write in place of the current lines; None if there is a conflict.
 
         Args:
-            lines: The text as it is now.
+            lines: The current text.
             last_read: The text of the lines when they were last read.
         """
         if self._is_lost:
@@ -206,13 +206,11 @@ class Anchor(TrackedSpan):
         self.is_mixed = found is not None and found.is_mixed
         merged = None if found is None else found.text
         if merged and self.end < len(lines) and not line_end(merged):
-            merged += line_end(self.current) or "\n"  # there are lines after it now
+            merged += line_end(self.current) or "\n"  # no longer at the end of the text
         return merged
 
     def _inserted_text(self) -> str:
-        """Return the proposed text. An insertion is fitted to its neighbouring lines, which may
-        have changed since the anchor was made.
-        """
+        """Return the proposed text; fit an insertion to the line ends of its present neighbours."""
         if self._gap_neighbours is None or not self.proposed:
             return self.proposed
         above, below = self._gap_neighbours
@@ -226,10 +224,10 @@ class Anchor(TrackedSpan):
         return text if not below or line_end(text) else text + end
 
     def _may_have_other_ends(self) -> bool:
-        """Return whether an insertion adopts the line ends beside it.
+        """Return whether an insertion adopts the line ends of its neighbours.
 
-        It does not if it was there before and these line ends are the same: that is, unless a line
-        beside it has got another end, or no line beside it now has the old one.
+        An insertion whose text was in its place before does so only if a neighbour has another line
+        end now, or if no neighbour has its old line end.
         """
         if self._neighbours_at_creation is None or self._gap_neighbours is None:
             return True
@@ -244,7 +242,7 @@ class Anchor(TrackedSpan):
 
     @property
     def theirs(self) -> str:
-        """The proposed text without the user's changes, with the present line ends."""
+        """The proposed text without the user's changes, with the line ends of the current text."""
         ends, was = line_ends(self.current), line_ends(self.base)
         if len(ends) != 1 or len(was) != 1 or line_ends(self.proposed) != was:
             return self.proposed
@@ -252,7 +250,7 @@ class Anchor(TrackedSpan):
         return self.proposed.replace(old, new)
 
     def _refresh_insertion(self, lines: Sequence[str], around: tuple[str, str]) -> None:
-        """Find an insertion's place again, and check whether its text was typed there by hand."""
+        """Find an insertion's place again, and check whether the user typed its text."""
         last = last_gap(lines)
         if self.first > last:
             self.first = self.end = last
@@ -263,7 +261,7 @@ class Anchor(TrackedSpan):
             self._is_lost = len(gaps) != 1
             if not self._is_lost:
                 self.first = self.end = gaps[0]
-                # With the line ends of now.
+                # Store the present line ends.
                 self._gap_neighbours = lines_around(lines, self.first, self.end)
         elif self.first == self.end:
             expected = whole_lines(self.proposed) if self._was_filled else ()
@@ -274,14 +272,14 @@ class Anchor(TrackedSpan):
         self._was_filled = False
 
     def _absorb_edge_lines(self, lines: Sequence[str]) -> None:
-        """Take in lines put before or after its own, if its text is then the proposed text."""
+        """Include lines inserted at the edges if the whole is then the proposed text."""
         (n_before, n_after), self._edges = self._edges, (0, 0)
         first, end = max(self.first - n_before, 0), self.end + n_after
         if n_before + n_after and "".join(lines[first:end]) == self.proposed:
             self.first, self.end = first, end
 
     def _trim_edge_lines(self, lines: Sequence[str]) -> None:
-        """Leave out lines that were only put before or after its own."""
+        """Exclude lines that were only inserted at the edges."""
         base_lines = [without_end(line) for line in self._base]
         while (n_lines := self.end - self.first) > len(base_lines):
             if self._text_in(lines) == self.proposed:
@@ -293,7 +291,7 @@ class Anchor(TrackedSpan):
             if hunks and hunks[0].old_start == 0 and not hunks[0].old and self.end > self.first:
                 self.first += len(hunks[0].new)
             if self.end - self.first == n_lines:
-                return  # otherwise the difference to the remaining lines may show more of them
+                return  # otherwise the remaining lines may show more inserted lines
 
     # -- moves by the document -------------------------------------------------------------------
 
@@ -307,11 +305,11 @@ class Anchor(TrackedSpan):
     def restore_span(
         self, span: LineSpan, lines: Sequence[str], records: tuple[ChangeRecord, ...] | None = None
     ) -> None:
-        """Put the anchor back on `span` and read its lines again.
+        """Move the anchor to `span` and read its lines again.
 
         Args:
-            span: The lines.
-            lines: The text as it is now.
+            span: The lines of the anchor.
+            lines: The current text.
             records: If given, the records before changes that looked like inverses of some of the
                 records, but were not.
         """
@@ -325,7 +323,7 @@ class Anchor(TrackedSpan):
             self._refresh_restored(lines)
 
     def _refresh_restored(self, lines: Sequence[str]) -> None:
-        """Read the lines where the anchor was put: all lines there are its own."""
+        """Read the lines of the restored span, all of which belong to the anchor."""
         put_at = self.first
         if self._gap_neighbours is not None:
             self._refresh_insertion(lines, self._gap_neighbours)
@@ -333,9 +331,7 @@ class Anchor(TrackedSpan):
         self._read_lines(lines)
 
     def find_text(self, lines: Sequence[str], text: str) -> tuple[int, int] | None:
-        """Return the lines within the anchor that are exactly `text`, if there is exactly one
-        match.
-        """
+        """Return the lines within the anchor that equal `text`; None if there is not one match."""
         expected = whole_lines(text)
         n, place = len(expected), lines[self.first : self.end]
         if not expected:
@@ -344,26 +340,26 @@ class Anchor(TrackedSpan):
         return (self.first + found[0], self.first + found[0] + n) if len(found) == 1 else None
 
     def replacement(self, document: TextDocument, text: str) -> Replacement:
-        """Return the replacement of its lines by `text`."""
+        """Return the replacement of the anchor's lines by `text`."""
         start, end = Position(self.first, 0), Position(self.end, 0)
         return Replacement(document.offset_at(start), document.offset_at(end), text)
 
 
 class BlockAnchor(Anchor):
-    """The anchor of a live hunk that is shown as a block in the text itself.
+    """The anchor of a live hunk that is shown as an inline block.
 
-    The block's lines are its place, found again by the hunk's id. Text that the user writes between
+    The place is the lines of the block, found by the hunk's id. Text that the user writes between
     the marks is an amendment. If the user removes all marks, the hunk is decided
     (`stet.review.inline_sync`); if only some, there is a conflict until the user has finished.
     While the block is whole, `current` is the text that it replaces and `merged` the text to write.
 
     Attributes:
-        block: The id of an imported block; "" for a block of Stet's own, which has the hunk's id.
-        is_alone: Whether no other block of the text has that id: only then is the block searched
-            elsewhere.
-        left: The text in its place after the user removed the block; None while the block is there.
+        block: The id of an imported block; "" for a block of Stet's, which has the hunk's id.
+        is_alone: Whether no other block of the text has the same id: only then is the block
+            searched outside of its place.
+        left: The text in the place after the user removed the block; None while the block exists.
         strayed: Whether the block was found in another place than before.
-        conflict: The anchor that the hunk had, if it was in conflict when the block was put in.
+        conflict: The anchor before the block was inserted, if the hunk was in conflict then.
     """
 
     __slots__ = ("block", "conflict", "is_alone", "left", "strayed")
@@ -381,7 +377,7 @@ class BlockAnchor(Anchor):
         super().__init__(hunk, lines, place, before, after)
         self.block = block
         self.is_alone = True
-        self._gap_neighbours = None  # even a block for an insertion has lines of its own
+        self._gap_neighbours = None  # a block has lines even if it shows an insertion
         self.merged = after
         self.left: str | None = None
         self.conflict: Anchor | None = None
@@ -389,7 +385,7 @@ class BlockAnchor(Anchor):
 
     @property
     def is_done(self) -> bool:
-        """Always False: while the block is there, nothing is decided."""
+        """Always False: while the block exists, the hunk is not decided."""
         return False
 
     def apply_change(
@@ -402,12 +398,12 @@ class BlockAnchor(Anchor):
         """Move with a change.
 
         A block that is not whole is searched after any change above it, and after a change a few lines
-        below: among marks that read alike, returning marks may be reported there.
+        below: if marks read alike, a returning mark may be reported there.
 
         Args:
             change: In lines of the text before the change.
-            min_first: Where the anchor before this one ends, in lines of the text after the change.
-            is_others: Makes no difference: a block is found again by its id.
+            min_first: The end of the anchor above, in lines of the text after the change.
+            is_others: Not used: a block is found by its id.
         """
         first, removed, added = change
         stop, delta = first + removed, added - removed
@@ -424,7 +420,7 @@ class BlockAnchor(Anchor):
         return self._is_due
 
     def may_regain_line(self, line: int) -> bool:
-        """Return whether lines put at `line` may make the block whole."""
+        """Return whether lines inserted at `line` may complete the block."""
         return self.merged is None and line <= self.end + _NEAR
 
     def _is_inside_block(self, first: int, stop: int) -> bool:
@@ -436,7 +432,7 @@ class BlockAnchor(Anchor):
         return first < self.end and stop > self.first
 
     def refresh(self, lines: Sequence[str]) -> bool:
-        """Find the block again. Return whether it may have changed."""
+        """Find the block again; return whether the block may have changed."""
         if not self._is_due or self.is_in_flight:
             return False
         self._is_due = False
@@ -454,16 +450,16 @@ class BlockAnchor(Anchor):
             self.merged = None
         return True
 
-    def text_now(self, lines: Sequence[str]) -> str:  # noqa: ARG002 - a block is found again by its id
-        """Return the text that the block replaces, as it was last read."""
+    def text_now(self, lines: Sequence[str]) -> str:  # noqa: ARG002 - a block is found by its id
+        """Return the text that the block replaces, as last read."""
         return self.current
 
     def _refresh_restored(self, lines: Sequence[str]) -> None:
-        """Find the block again after it was moved."""
+        """Find the block again after a move."""
         _ = self.refresh(lines)
 
     def _find(self, lines: Sequence[str], first: int, end: int) -> bool:
-        """Find the block on some lines."""
+        """Find the block between two lines; return whether it was found."""
         block = self._block_between(lines, first, end)
         if block is None:
             return False

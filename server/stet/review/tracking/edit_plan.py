@@ -1,4 +1,4 @@
-r"""The effect of an edit of some hunks, before the edit is sent.
+r"""Plans of edits: the effect of an edit of some hunks, before the edit is sent.
 
 The lines that an edit writes, and the lines beside them, stay separate lines
 (`add_line_boundaries`). The user may have removed a line end, or inserted one of another kind.
@@ -27,17 +27,17 @@ Settle = Callable[[Mapping[str, tuple[int, int]]], None]
 
 @dataclass(frozen=True, slots=True)
 class EditPlan:
-    """What an edit of some hunks does, before it is sent.
+    """The effect of an edit of some hunks, before the edit is sent.
 
     Attributes:
-        edit: The whole edit, for the text it was made for.
-        texts: What each hunk writes, by hunk.
-        places: The lines of these texts afterwards, if nothing else happens.
+        edit: The whole edit of the present text.
+        texts: The text that each hunk writes, by hunk.
+        places: The lines of these texts after the edit, if nothing else changes.
         effects: Pairs of a hunk's id ("" if the hunk is not known) and a change of lines, bottom to
             top, so that each line number is also one of the text before the edit.
         is_undo: Whether the edit undoes accepted hunks.
-        settle: Called with the lines of the hunks after the edit has arrived, if the hunks are then
-            neither accepted nor undone.
+        settle: A function to be called with the lines of the hunks after the edit has arrived, if
+            the hunks are then neither accepted nor undone.
     """
 
     edit: TextEdit
@@ -49,13 +49,13 @@ class EditPlan:
 
 
 class HunkEdit(NamedTuple):
-    """What an edit writes for one hunk.
+    """The part of an edit that one hunk writes.
 
     Attributes:
-        hunk: The hunk's id.
-        first: The first line that it replaces, 0-based.
-        end: The line after the last.
-        text: What it writes.
+        hunk: The id of the hunk.
+        first: The first replaced line, 0-based.
+        end: The line after the last replaced line.
+        text: The text to write.
         prefix: The line end to write first, because the line above has none; else empty.
         suffix: A carriage return to write last, where an empty text would join two line ends.
     """
@@ -69,8 +69,9 @@ class HunkEdit(NamedTuple):
 
 
 def plan_accept(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
-    """Return the plan for accepting hunks. `anchors` are the anchors of the hunks, in order of
-    place and without a conflict.
+    """Return the plan for accepting hunks.
+
+    `anchors` are the anchors of the hunks, in order of place and without conflicts.
     """
     pieces = []
     for anchor in anchors:
@@ -101,14 +102,13 @@ def plan_write(
 
 
 def plan_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
-    """Return the plan for undoing accepted hunks; `anchors` are their anchors, the last accepted
-    first.
+    """Return the plan for undoing accepted hunks; `anchors` are theirs, the last accepted first.
 
-    Disjoint hunks are written back. Otherwise the hunks are undone one by one on a copy, as a later
-    hunk may be within an earlier one.
+    Disjoint hunks are written at once. Otherwise the hunks are undone one after the other on a
+    copy, because a later hunk may be within an earlier one.
 
     Raises:
-        UndoConflict: If the user has written over one of them.
+        UndoConflict: If the user has changed the text of a hunk.
     """
     in_order = sorted(anchors, key=lambda anchor: anchor.first)
     if any(one.end >= other.first for one, other in pairwise(in_order)):
@@ -120,9 +120,7 @@ def plan_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
 
 
 def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditPlan:
-    """Return the plan for undoing nested hunks. `ghosts` are copies of the anchors, the last
-    accepted first.
-    """
+    """Return the plan for undoing nested hunks; `ghosts` are copies of the anchors, last first."""
     buffer = TextBuffer(document.text)
     texts: dict[str, str] = {}
     for ghost in ghosts:
@@ -132,7 +130,7 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
         n_before, n_old = len(buffer.lines), ghost.end - ghost.first
         _ = buffer.apply(TextChange(ghost.range_in(buffer.lines), ghost.merged))
         n_new = n_old + len(buffer.lines) - n_before
-        # Not the smallest difference, which may cut through another hunk.
+        # The smallest difference may cut through another hunk, so it is not used.
         effect = LineChange(ghost.first, n_old, n_new)
         for other in ghosts:
             if other is not ghost:
@@ -150,7 +148,7 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
 
 
 def add_line_boundaries(document: TextDocument, pieces: Sequence[HunkEdit]) -> Sequence[HunkEdit]:
-    """Return `pieces` with what their edges need; they are in order of place and do not overlap."""
+    """Return `pieces`, in order of place and disjoint, with the line ends that they need."""
     spans = [_offsets(document, piece.first, piece.end) for piece in pieces]
     done: list[HunkEdit] = []
     below, upto = "", document.length
@@ -176,14 +174,14 @@ def add_line_boundaries(document: TextDocument, pieces: Sequence[HunkEdit]) -> S
 
 
 def _offsets(document: TextDocument, first: int, end: int) -> tuple[int, int]:
-    """Return where whole lines begin and end in the text."""
+    """Return the offsets of the start and end of whole lines, in code points."""
     return document.offset_at(Position(first, 0)), document.offset_at(Position(end, 0))
 
 
 def _characters_before(
     document: TextDocument, pieces: Sequence[HunkEdit], spans: Sequence[tuple[int, int]]
 ) -> Iterator[str]:
-    """Yield for each piece the user's character before it; `""` after another piece and at the start."""
+    """Yield the character of the text before each piece; `""` at the start or after a piece."""
     above, done = "", 0
     for piece, (start, stop) in zip(pieces, spans, strict=True):
         above = document.character_at(start - 1) if done < start else above
@@ -192,7 +190,7 @@ def _characters_before(
 
 
 def _end_for(document: TextDocument, piece: HunkEdit) -> str:
-    """Return the line end for a line beside or at the end of a piece, taken from these lines."""
+    """Return the line end of the lines of a piece or the line above; else the dominant one."""
     near = document.lines[max(piece.first - 1, 0) : piece.end]
     ends = filter(None, map(line_end, reversed(near)))
     return next(ends, "") or dominant_line_end(document.text)

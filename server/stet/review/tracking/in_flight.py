@@ -1,8 +1,8 @@
-"""An edit in flight: the detection of its arrival, and its effect on the places of other hunks.
+"""An edit in flight: the detection of its arrival, and the effect on the places of other hunks.
 
 An edit that was given up may still arrive (`TimedOutEdits`). A late edit is recognised by the whole
-text: its places are ambiguous if the lines beside them read alike, or if it arrives together with
-the next edit in one difference.
+text: its places are ambiguous if their neighbouring lines read alike, or if the edit arrives
+together with the next edit in one difference.
 """
 
 from bisect import bisect_left
@@ -22,20 +22,20 @@ from stet.text.position import Position
 from stet.text.sequence import find_line_runs, split_when
 
 _AROUND = 100
-"""Lines of a very long text that are kept around the edit."""
+"""The lines on each side of the edit that are stored of a very long text."""
 _MAX_READINGS = 64
-"""How many readings of lines, as hunks that arrived or did not, are compared at most."""
+"""The most combinations of arrived and missing hunks that are compared."""
 MAX_EDITS = 3
-"""How many timed-out edits of a document may still arrive; the oldest is given up for good."""
+"""The most timed-out edits of a document that are remembered; the oldest is dropped."""
 
 
 class EditRun(NamedTuple):
     """Hunks of an edit without a line between them.
 
     Attributes:
-        first: The first of their lines, in the text that the edit was made for.
-        end: The line after the last.
-        hunks: Their ids, in order of place.
+        first: The first line of the hunks, in the text that the edit was made for.
+        end: The line after their last line.
+        hunks: The ids of the hunks, in order of place.
     """
 
     first: int
@@ -47,11 +47,11 @@ class InFlightEdit:
     """One edit in flight; owned and changed by its `TrackedDocument` only.
 
     Attributes:
-        plan: What the edit does.
-        lines: The lines of the text that it was made for.
+        plan: The plan of the edit.
+        lines: The lines of the text that the edit was made for.
         others: The span and the records of every other anchor when the edit was sent, by hunk.
-        present: The hunks whose text was within their place already: it proves nothing there.
-        runs: By hunk, the run that it is part of; empty where only the difference is known of the edit.
+        present: The hunks whose text was in their place already, so that it proves nothing.
+        runs: By hunk, the run that contains it; empty if only the difference of the edit is known.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class InFlightEdit:
         anchors: Sequence[Anchor],
         others: Sequence[Anchor],
     ) -> None:
-        """Send `plan` for `document`; `anchors` are those of its hunks, `others` all other ones."""
+        """Create the edit of `plan` for `document`; `anchors` are the anchors of its hunks."""
         self.plan = plan
         self.lines = document.lines
         self.others = {anchor.hunk: (anchor.span, anchor.undo_records) for anchor in others}
@@ -80,10 +80,10 @@ class InFlightEdit:
     def arrival(
         self, changes: Sequence[TextChange], lines: Sequence[str]
     ) -> tuple[int, Sequence[str]] | None:
-        """Return after how many of the next `changes` the edit is complete, and the lines then.
+        """Return the number of `changes` after which the edit is complete, and the lines then.
 
-        Return None if after none of them: the edit is then expected with a later message. `lines` are
-        the text after all of them.
+        Return None if the edit is not complete: it is then expected with a later message. `lines`
+        are the text after all changes.
         """
         if self._expected.is_expected(lines):
             return len(changes), lines
@@ -93,10 +93,10 @@ class InFlightEdit:
         return None
 
     def find_run(self, run: EditRun, lines: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Return the lines that the hunks of a run have written, if `lines` has the whole run once.
+        """Return the lines that the hunks of a run have written, if `lines` contain the run once.
 
-        Return nothing if it has not, or if the run was in its place already when the edit was sent.
-        A hunk that writes nothing is left out if the lines that it removes are beside the run.
+        Return nothing if they do not, or if the run was in its place before the edit was sent. A
+        hunk that writes nothing is left out if the lines that it removes are beside the run.
         """
         texts = [whole_lines(self.plan.texts[hunk]) for hunk in run.hunks]
         wanted = whole_lines("".join(self.plan.texts[hunk] for hunk in run.hunks))
@@ -116,8 +116,9 @@ class InFlightEdit:
     def match_run(
         self, run: EditRun, lines: Sequence[str]
     ) -> Mapping[str, tuple[int, int] | None] | None:
-        """Return the lines of the hunks of a run, each before or after the edit; None for one that did
-        not arrive. Return None if `lines` read otherwise, or in more than one way.
+        """Return the place of each hunk of a run in `lines`; None for a hunk that did not arrive.
+
+        Return None if `lines` are no such combination, or more than one.
         """
         taken, there = self._replaced_lines(), list(lines)
         ways: list[tuple[int, tuple[tuple[int, int] | None, ...]]] = [(0, ())]
@@ -141,16 +142,16 @@ class InFlightEdit:
         }
 
     def span_after(self, anchor: Anchor, earlier: Set[str]) -> LineSpan | None:
-        """Return where the edit itself takes another anchor.
+        """Return the span to which the edit itself moves another anchor.
 
-        Editors report the smallest difference, which need not be the change that was sent.
+        Editors report the smallest difference, which may differ from the sent change.
 
         Args:
-            anchor: As it was when the edit was sent.
-            earlier: The hunks that come before it where both are at one point.
+            anchor: The anchor, whose span when the edit was sent is used.
+            earlier: The hunks that come first if they are at the same point.
 
         Returns:
-            None if the edit reaches into its place, or if only the difference is known of the edit.
+            None if the edit changes the place, or if only the difference of the edit is known.
         """
         span, _ = self.others[anchor.hunk]
         first, end, _ = span
@@ -164,16 +165,17 @@ class InFlightEdit:
                 break
             if removed or first < end or hunk in earlier:
                 shift += added - removed
-        # An empty last line is gone if it now holds text without a line end.
+        # An empty last line no longer exists if it has got text without a line end.
         return span.shifted(shift).clamped(self._expected.n_lines)
 
     def edge_record(self, anchor: Anchor, span: LineSpan) -> ChangeRecord | None:
-        """Return what the edit itself did at the edge of another anchor. None if there is no
-        change, or more than one change.
+        """Return the record of the edit's change at the edge of another anchor.
+
+        Return None if there is not exactly one such change.
 
         Args:
-            anchor: As it was when the edit was sent.
-            span: Where the edit has taken it.
+            anchor: The anchor, whose span when the edit was sent is used.
+            span: The span to which the edit has moved the anchor.
         """
         span_before, _ = self.others[anchor.hunk]
         at = bisect_left(self._ends, span_before.first)
@@ -204,13 +206,13 @@ def _end(change: LineChange) -> int:
 
 
 class ExpectedText:
-    """Applies changes to a copy of the text until the copy is the text with the edit.
+    """A copy of the text that follows the changes until it is the text with the edit.
 
-    Of a very long text only the lines around the edit are kept. After a change outside of these the
-    copy never is the text with the edit.
+    Of a very long text only the lines around the edit are stored. After a change outside of these
+    lines the copy never becomes the text with the edit.
 
     Attributes:
-        n_lines: How many lines the text has after the edit.
+        n_lines: The number of lines of the text after the edit.
     """
 
     def __init__(self, document: TextDocument, edit: TextEdit) -> None:
@@ -226,7 +228,7 @@ class ExpectedText:
         self.n_lines = n + n_breaks(self._expected) - n_breaks(text)
 
     def completes_with(self, change: TextChange) -> bool:
-        """Apply the next change. Return whether the text is then the text with the edit."""
+        """Apply the next change; return whether the result is the text with the edit."""
         if self._buffer is None:
             return False
         is_to_the_end = self._end == len(self._lines)
@@ -253,7 +255,7 @@ class ExpectedText:
 
     @property
     def lines(self) -> Sequence[str]:
-        """All lines of the text as it is now."""
+        """All lines of the current text."""
         assert self._buffer is not None, "read only when the text is that with the edit"
         window = self._buffer.lines
         if not self._first and self._end == len(self._lines):
@@ -273,7 +275,7 @@ def _window(document: TextDocument, edit: TextEdit) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class TimedOutEdits:
-    """Edits of a document that may still arrive, as long as its text does not change.
+    """The edits of a document that may still arrive, until its text changes.
 
     Attributes:
         document: The text without any of the edits.
@@ -284,16 +286,14 @@ class TimedOutEdits:
     edits: tuple[tuple[str, ...], ...]
 
     def combinations_with(self, sent: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Yield the hunks that may arrive at once: all hunks of some edits. `sent` is the edit
-        still in flight.
-        """
+        """Yield the hunks of each combination of edits, with the edit `sent`, that may arrive."""
         every = (*self.edits, *([tuple(sent)] if sent else []))
         for n_edits in range(1, len(every) + 1):
             for some in combinations(every, n_edits):
                 yield tuple(hunk for edit in some for hunk in edit)
 
     def without(self, sent: Collection[str]) -> "TimedOutEdits | None":
-        """Return the edits that are left when an edit of `sent` is sent anew."""
+        """Return the remaining edits when an edit of the hunks `sent` is sent again."""
         left = tuple(edit for edit in self.edits if not set(edit) & set(sent))
         return TimedOutEdits(self.document, left) if left else None
 
@@ -308,8 +308,9 @@ class TimedOutEdits:
 def add_timed_out(
     timed_out: TimedOutEdits | None, document: TextDocument, hunks: Collection[str]
 ) -> TimedOutEdits | None:
-    """Return the edits that may still arrive once `hunks` have timed out too. `document` is the
-    current text, without `hunks`.
+    """Return the edits that may still arrive after `hunks` have timed out too.
+
+    `document` is the current text, without `hunks`.
     """
     earlier = () if timed_out is None else timed_out.edits
     edits = (*earlier, tuple(hunks)) if hunks else earlier

@@ -1,13 +1,13 @@
-"""Places of hunks that the reported changes do not determine, but the text itself does.
+"""Places of hunks that the text determines, but not the reported changes.
 
 - A text that the document had before (`RevisionCheckpoints`). An editor that sends whole texts, and
   a file that is opened again, give only the difference of two texts. This difference need not be
   the inverse of the earlier one: a line moved up and down again may be reported as another line
   moved. If the whole text is the same, each hunk is where it was.
 - Lines that were removed with hunks on them and inserted elsewhere (`MovedLineTracker`): moved by a
-  key, cut and pasted, sorted. A hunk moves with its lines if all of them were removed at once, and
-  so does an insertion with the lines on both its sides. The other removed lines select one of
-  several matching places.
+    key, cut and pasted, sorted. A hunk moves with its lines if all of them were removed at once. An
+    insertion moves with the lines on both its sides. The other removed lines select one of several
+    matching places.
 - The base of a hunk that was decided long ago (`relocate`).
 """
 
@@ -26,39 +26,39 @@ from stet.text.lines import whole_lines, without_end
 from stet.text.sequence import find_line_runs
 
 _ALIKE = 8
-"""A line that was put in more often than this tells where an anchor begins only at the anchor's edge."""
+"""A line that was inserted more often than this locates an anchor only by its edges."""
 MAX_TEXTS = 32
-"""How many texts of a document are known."""
+"""The number of remembered texts of a document."""
 _SHORT = 1_000
-"""Lines of a text that is noted whenever it gets more lines or fewer."""
+"""A text of at most so many lines is recorded at each change of the number of lines."""
 _TYPED = 3
-"""Lines, before and after, that one change touches at most while somebody types."""
+"""The most lines, old and new together, of a change that counts as typing."""
 MAX_REMOVED = 1_000
-"""How many anchors whose lines were removed are known in a document."""
+"""The most anchors with removed lines that are remembered for a document."""
 MAX_REMOVED_LINES = 120_000
-"""How many lines are known with them, counted for every anchor; the oldest are forgotten first."""
+"""The most removed lines of all these anchors; the oldest are dropped first."""
 _ROUND = 50
-"""How many of the removed lines are known on each side of an anchor's own."""
+"""The removed lines that are remembered on each side of an anchor's lines."""
 _FIRST = attrgetter("first")
 
 
 class _AnchorState(NamedTuple):
-    """An anchor's place in a text, with its records of the changes before."""
+    """An anchor's place in a text, with its change records."""
 
     span: LineSpan
     records: tuple[ChangeRecord, ...]
     is_conflict: bool
 
     def is_better_than(self, now: Anchor) -> bool:
-        """Return whether an anchor belongs here, not where it is now."""
+        """Return whether an anchor should move from its present place to this one."""
         return self.span != now.span and (now.merged is None or not self.is_conflict)
 
 
 class _Checkpoint(NamedTuple):
     """The anchors in a text, in order of place.
 
-    What is known of them is in a list for each value: a tuple for each anchor would take twice the time,
-    and the garbage collector would visit them all.
+    The values of the anchors are in one list for each kind of value: a tuple for each anchor would
+    take twice the time, and the garbage collector would visit them all.
     """
 
     anchors: Sequence[Anchor]
@@ -69,8 +69,8 @@ class _Checkpoint(NamedTuple):
     conflicts: frozenset[Anchor]
 
     def rows(self) -> Iterator[tuple[Anchor, int, int, bool, tuple[ChangeRecord, ...]]]:
-        """Return each anchor with its first line, the line after its last one, whether it only tells
-        where an insertion's place was lost, and the changes that it remembers.
+        """Return each anchor with its first line, the line after its last line, `is_lost`, and its
+        change records.
         """
         return zip(self.anchors, self.firsts, self.ends, self.lost, self.records, strict=True)
 
@@ -83,25 +83,25 @@ class _Checkpoint(NamedTuple):
 
 
 class RevisionCheckpoints:
-    """The texts that one document had; owned and changed by its `TrackedDocument` only.
+    """The earlier texts of one document; owned and changed by its `TrackedDocument` only.
 
-    A text is known by its number of lines and a hash of them (64 bits, with a key of this process): whole
-    texts would take megabytes.
+    A text is identified by its number of lines and a 64-bit hash of the lines, with a key of this
+    process: whole texts would take megabytes.
     """
 
     def __init__(self) -> None:
-        """No text is known yet."""
+        """Create an empty collection."""
         self._texts: dict[tuple[int, int], _Checkpoint] = {}
 
     def record(
         self, changes: Sequence[TextChange], lines: Sequence[str], anchors: Sequence[Anchor]
     ) -> None:
-        """Note where anchors are in the text before these changes.
+        """Record the places of anchors in the text before these changes.
 
         Args:
             changes: The changes, in order.
-            lines: The text after them.
-            anchors: The anchors, not yet moved, in order of place.
+            lines: The text after the changes.
+            anchors: The anchors before the changes, in order of place.
         """
         if not (_is_rewrite(changes) or _moves_lines(changes, lines)):
             return
@@ -121,13 +121,13 @@ class RevisionCheckpoints:
     def restore(
         self, changes: Sequence[TextChange], lines: Sequence[str], live: list[Anchor]
     ) -> bool:
-        """Put live anchors back where they were in this text before. Return whether any moved.
+        """Move live anchors to their earlier places in this text; return whether any moved.
 
-        They stay where the changes have led them if a newer anchor is in between.
+        No anchor moves if a newer anchor is in between.
 
         Args:
             changes: The changes, in order.
-            lines: The text after them.
+            lines: The text after the changes.
             live: The live anchors in order of place; still in order afterwards.
         """
         is_typed = all(e.removed == e.added == 1 for one in changes for e in one.effects)
@@ -144,7 +144,7 @@ class RevisionCheckpoints:
                     if one in moving:
                         one.restore_span(known[one].span, lines, known[one].records)
                 return True
-            # One in conflict here has found its lines since, but they are another's too.
+            # An anchor in conflict here has found lines since that overlap with another anchor's.
             if not (also := {one for one in in_the_way if one in known} - moving):
                 return False
             moving |= also
@@ -160,10 +160,8 @@ class RevisionCheckpoints:
 def _order_restored(
     live: Sequence[Anchor], known: Mapping[Anchor, _AnchorState], moving: Set[Anchor]
 ) -> tuple[list[Anchor], set[Anchor]]:
-    """Return the live anchors in order of place once `moving` are back in their places. Also return
-    the anchors that would then share lines with others.
-    """
-    # At one point the anchors that were there before come first, in their order.
+    """Return the live anchors in order after `moving` have moved, and those that overlap."""
+    # At one point, the anchors of the checkpoint come first, in their order.
     ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *live)))}
     stands = {one: known[one].span if one in moving else one.span for one in live}
     order = sorted(live, key=lambda one: (*stands[one][:2], ranks[one]))
@@ -177,9 +175,9 @@ def _order_restored(
 
 
 def _merge_checkpoints(before: _Checkpoint, now: _Checkpoint) -> _Checkpoint:
-    """Return places of anchors in an already known text: the first places, unless in conflict.
+    """Return two checkpoints of one text as one: the earlier places, unless in conflict.
 
-    Lines that read alike may have misled the anchors since.
+    Lines that read alike may have moved the anchors wrongly since.
     """
     states = {row[0]: row for row in now.rows()}
     earlier = {
@@ -194,7 +192,7 @@ def _merge_checkpoints(before: _Checkpoint, now: _Checkpoint) -> _Checkpoint:
 
 
 def _is_rewrite(changes: Sequence[TextChange]) -> bool:
-    """Return whether more may have changed than is typed at once."""
+    """Return whether the changes are more than typing."""
     return len(changes) > 1 or any(
         len(change.effects) > 1
         or (change.splice and len(change.splice.before) + len(change.splice.after) > _TYPED)
@@ -203,9 +201,9 @@ def _is_rewrite(changes: Sequence[TextChange]) -> bool:
 
 
 def _moves_lines(changes: Sequence[TextChange], lines: Sequence[str]) -> bool:
-    """Return whether lines were removed, which may be pasted elsewhere; in a short text also if added.
+    """Return whether lines were removed, which may be pasted again; in a short text also if added.
 
-    Lines that read alike may come and go anywhere.
+    Lines that read alike may be removed and added anywhere.
     """
     is_short = len(lines) <= _SHORT
     return any(
@@ -216,14 +214,14 @@ def _moves_lines(changes: Sequence[TextChange], lines: Sequence[str]) -> bool:
 
 
 class _RemovedLines(NamedTuple):
-    """Lines that were removed at once, without line ends, and an anchor among them with its records.
+    """Lines that were removed at once, without line ends, and an anchor among these lines.
 
     Attributes:
         lines: The removed lines.
-        span: The lines among them that are the anchor's.
+        span: The anchor's lines, as indices of `lines`.
         anchor: The anchor.
-        records: The changes that the anchor remembered.
-        is_torn: Whether the lines were not removed at once, and may come together one by one.
+        records: The change records of the anchor.
+        is_torn: Whether the lines were not removed at once, and may come back one by one.
     """
 
     lines: tuple[str, ...]
@@ -234,7 +232,7 @@ class _RemovedLines(NamedTuple):
 
     @property
     def anchor_lines(self) -> tuple[str, ...]:
-        """The lines that are the anchor's."""
+        """The removed lines of the anchor."""
         return self.lines[self.span.first : self.span.end]
 
     def is_missing(self, lines: Sequence[str]) -> bool:
@@ -248,11 +246,12 @@ class _RemovedLines(NamedTuple):
     def locate(
         self, put: Mapping[str, Sequence[int]], lines: Sequence[str]
     ) -> tuple[int | None, int]:
-        """Return where the anchor's lines begin now, None if in doubt; and how many lines match there.
+        """Return the first line of the anchor now (None if ambiguous), and how many lines match.
 
         Args:
-            put: Where each inserted line is; of torn lines also where each line has a new neighbour.
-            lines: The text.
+            put: The places of each inserted line; for torn lines also the places with a new
+                neighbour.
+            lines: The current text.
         """
         found = {
             at: context
@@ -266,8 +265,9 @@ class _RemovedLines(NamedTuple):
         return best[0], most if is_distinctive(found[best[0]]) else 0
 
     def _candidates(self, put: Mapping[str, Sequence[int]]) -> set[int]:
-        """Return where the anchor's lines may begin: a line at their edge, or any line of torn lines,
-        was inserted there.
+        """Return the possible first lines of the anchor.
+
+        There a line at its edge, or of torn lines any line, was inserted.
         """
         first, end, _ = self.span
         edges = {first, max(end - 1, first)}
@@ -276,14 +276,12 @@ class _RemovedLines(NamedTuple):
         return {at - of + first for of in known for at in put.get(self.lines[of], ())}
 
     def _matching_context(self, lines: Sequence[str], at: int) -> tuple[str, ...] | None:
-        """Return the lines at and around `at` that match the removed lines. None if the anchor's
-        own lines do not match.
-        """
+        """Return the matching lines at and around `at`; None if the anchor's lines do not match."""
         first, end, _ = self.span
         stop = at + end - first
         if at < 0 or stop > len(lines):
             return None
-        # In long repetitive lines, most places are determined by the first and the last line.
+        # In long repetitive texts, the first and the last line exclude most places.
         ends = ((at, first), (stop - 1, end - 1)) if at < stop else ()
         if any(without_end(lines[now]) != self.lines[was] for now, was in ends):
             return None
@@ -300,7 +298,7 @@ class MovedLineTracker:
     """The lines removed from one document; owned and changed by its `TrackedDocument` only."""
 
     def __init__(self) -> None:
-        """No lines were removed yet."""
+        """Create a tracker without lines."""
         self._removed: dict[str, _RemovedLines] = {}
         self._replaced: list[ReplacedLines] = []
         self._fresh: set[str] = set()
@@ -308,11 +306,11 @@ class MovedLineTracker:
     def record_removed(
         self, blocks: Sequence[ReplacedLines], live: Sequence[Anchor], settled: Sequence[Anchor]
     ) -> None:
-        """Note the anchors that lose all their lines.
+        """Record the anchors that lose all their lines.
 
         Args:
-            blocks: What the next step does.
-            live: The live anchors in order of place, as they are before the step.
+            blocks: The replaced lines of the next step.
+            live: The live anchors before the step, in order of place.
             settled: The anchors of decided hunks, in any order.
         """
         if not blocks:
@@ -324,7 +322,7 @@ class MovedLineTracker:
                 removed = _without_ends(block.removed) if within else ()
                 for anchor in within:
                     if isinstance(anchor, BlockAnchor):
-                        continue  # a block is found again by its hunk's id
+                        continue  # a block is found by its hunk's id
                     span = anchor.span.shifted(-block.first_before)
                     top = max(span.first - _ROUND, 0)
                     lines, place = removed[top : span.end + _ROUND], span.shifted(-top)
@@ -340,12 +338,11 @@ class MovedLineTracker:
     def find_moved(
         self, blocks: Sequence[ReplacedLines], lines: Sequence[str], live: Iterable[Anchor]
     ) -> Iterator[tuple[Anchor, LineSpan, tuple[ChangeRecord, ...]]]:
-        """Yield each anchor whose lines a step has put in elsewhere, its new span and its change
-        records.
+        """Yield each anchor whose lines a step has inserted again, its new span and its records.
 
         Args:
-            blocks: What the step did.
-            lines: The text after it.
+            blocks: The replaced lines of the step.
+            lines: The text after the step.
             live: The live anchors.
         """
         if not blocks:
@@ -369,36 +366,37 @@ class MovedLineTracker:
                 yield cut.anchor, cut.span.shifted(at - cut.span.first), cut.records
 
     def reset_message(self) -> None:
-        """Reset the tracker after a message; its replaced lines do not count for the next message."""
+        """Forget the replaced lines of a message, which do not matter for the next message."""
         self._replaced.clear()
         self._fresh.clear()
 
     def forget(self, hunk: str) -> None:
-        """Forget the removed lines of `hunk`, which belong to the hunk again."""
+        """Forget the removed lines of `hunk`, which have been found."""
         _ = self._removed.pop(hunk, None)
 
 
 def _anchors_removed_by(anchors: Sequence[Anchor], block: ReplacedLines) -> Iterator[Anchor]:
-    """Yield the anchors, in order of place, all of whose lines a block removes."""
+    """Yield the anchors that lose all their lines to a block, in order of place."""
     stop = block.first_before + len(block.removed)
     for anchor in islice(anchors, bisect_left(anchors, block.first_before, key=_FIRST), None):
         if anchor.first >= stop:
             return
-        # A gap at the edge has a neighbour that stays.
+        # A gap at the edge keeps one of its neighbours.
         if anchor.end <= stop and not (anchor.first == anchor.end == block.first_before):
             yield anchor
 
 
 def _is_torn(anchor: Anchor, beside: Mapping[str, Sequence[int]]) -> bool:
-    """Return whether the base of an anchor in conflict may have come together in a step."""
+    """Return whether a step may have completed the base of an anchor in conflict."""
     if isinstance(anchor, BlockAnchor):
-        return False  # the block is found again by the id of its hunk
+        return False  # the block is found by the id of its hunk
     return not anchor.base_words.isdisjoint(beside)
 
 
 def _conflict_as_removed(anchor: Anchor) -> _RemovedLines:
-    """Return an anchor in conflict as if its whole base had been removed. Its lines may have been
-    put together again one by one.
+    """Return an anchor in conflict as if its whole base had been removed.
+
+    Its lines may come back one by one.
     """
     lines = _without_ends(whole_lines(anchor.base))
     span = LineSpan(0, len(lines), is_lost=False)
@@ -406,7 +404,7 @@ def _conflict_as_removed(anchor: Anchor) -> _RemovedLines:
 
 
 def _shift_block(put: ReplacedLines, blocks: Sequence[ReplacedLines]) -> ReplacedLines:
-    """Return where inserted or removed lines are after another step that left them alone."""
+    """Return replaced lines with their place after a later step."""
     shift = sum(
         len(block.added) - len(block.removed)
         for block in blocks
@@ -416,7 +414,7 @@ def _shift_block(put: ReplacedLines, blocks: Sequence[ReplacedLines]) -> Replace
 
 
 def _inserted_places(replaced: Sequence[ReplacedLines]) -> dict[str, list[int]]:
-    """Return where each line was inserted."""
+    """Return the lines at which each text was inserted."""
     put: dict[str, list[int]] = defaultdict(list)
     for block in replaced:
         for nth, line in enumerate(_without_ends(block.added), block.first_after):
@@ -427,11 +425,11 @@ def _inserted_places(replaced: Sequence[ReplacedLines]) -> dict[str, list[int]]:
 def _joined_places(
     replaced: Sequence[ReplacedLines], put: Mapping[str, Sequence[int]], lines: Sequence[str]
 ) -> dict[str, list[int]]:
-    """Return where each line was inserted or has a new neighbour.
+    """Return the lines at which each text was inserted or has a new neighbour.
 
     Args:
         replaced: The replacements of whole lines.
-        put: The place where each line was inserted.
+        put: The lines at which each text was inserted.
         lines: The text after the replacements.
     """
     beside = defaultdict(list, {line: [*places] for line, places in put.items()})
@@ -443,20 +441,20 @@ def _joined_places(
 
 
 def _without_ends(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return lines without line ends: a last line gets one when it moves up."""
+    """Return lines without line ends: a last line gets a line end when it moves up."""
     return tuple(map(without_end, lines))
 
 
 def _common_prefix(known: Sequence[str], lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the lines that both sequences begin with."""
+    """Return the common lines at the start of both sequences."""
     pairs = zip(known, _without_ends(lines), strict=False)
     return tuple(line for line, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def relocate(anchor: Anchor, lines: Sequence[str]) -> tuple[int, int] | None:
-    """Return the lines that are the whole base of an anchor, with any line ends.
+    """Return the place of the whole base of an anchor, with any line ends.
 
-    Return None if the base has too few letters, is there more than once, or is a gap between lines.
+    Return None if the base is not distinctive, not found exactly once, or an insertion.
     """
     wanted = with_one_end(whole_lines(anchor.base))
     if anchor.is_insertion or not is_distinctive(wanted):

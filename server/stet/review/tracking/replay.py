@@ -2,16 +2,17 @@
 
 The effect of a change on a place depends on the lines at that moment. The text after the last
 change of a message does not determine the text after an earlier change: a macro, or an undo key
-held down, may change one line many times and back. Changes with unchanged lines between them need
-only the last text, and the changes of one difference have no texts between them. Changes that end
-where they began have changed nothing, even if lines that read alike were added and removed.
+held down, may change one line many times and back. If unchanged lines separate the changes, the
+last text is enough. The changes of one difference have no texts between them. If the text at the
+end is the text at the beginning, nothing has changed, even if lines that read alike were added and
+removed.
 
-A formatter, a branch switch or an accepted turn comes as thousands of changes in one message. From
-the bottom up, a change does not move the places above it: so a place meets only the changes near
-it, and the sum of the others shifts it. Changes from the top down are first converted to the other
-order.
+A formatter, a branch switch or an accepted turn sends thousands of changes in one message. If the
+changes are applied from the bottom up, a change does not move the places above it: so only the
+changes near a place are applied to it, and the sum of the others shifts it. Changes from the top
+down are first converted to this order.
 
-A keystroke shifts all places below it: attributes are read and written in a loop there, because a
+A keystroke shifts all places below it: so attributes are read and written in a loop, because a
 method call for each place costs several times as much.
 """
 
@@ -33,7 +34,7 @@ class ChangeStep(NamedTuple):
 
     Attributes:
         effects: The changes of whole lines, in order, each in lines of the text after the earlier ones.
-        lines: The text after them; valid until the next step.
+        lines: The text after the changes; valid until the next step.
         changes: The changes themselves.
     """
 
@@ -43,7 +44,7 @@ class ChangeStep(NamedTuple):
 
 
 def replay_changes(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[ChangeStep]:
-    """Yield the steps of the text.
+    """Yield the steps of a message.
 
     Args:
         changes: The changes, in order.
@@ -73,14 +74,14 @@ def lines_before(changes: Sequence[TextChange], lines: Sequence[str]) -> list[st
 
     Args:
         changes: The changes, in order.
-        lines: The text after them.
+        lines: The text after the changes.
     """
     splices = [change.splice for change in changes if change.splice is not None]
     return _unspliced(splices, lines) if len(splices) == len(changes) else None
 
 
 def _unspliced(splices: Sequence[Splice], lines: Sequence[str]) -> list[str]:
-    """Return the lines of a text before `splices`, in order; `lines` are those after them."""
+    """Return the lines before `splices`, which are in order; `lines` are the lines after."""
     text = list(lines)
     for splice in reversed(splices):
         _splice(text, splice.first, splice.after, splice.before)
@@ -88,7 +89,7 @@ def _unspliced(splices: Sequence[Splice], lines: Sequence[str]) -> list[str]:
 
 
 def _may_cancel_out(splices: Sequence[Splice]) -> bool:
-    """Return whether the same lines are added as removed."""
+    """Return whether the added lines are the removed lines, in any order."""
     came = Counter(line for splice in splices for line in splice.after)
     return came == Counter(line for splice in splices for line in splice.before)
 
@@ -106,12 +107,12 @@ def _are_disjoint(effects: Sequence[LineChange]) -> bool:
 
 
 def fingerprint_of(lines: Sequence[str]) -> int:
-    """Return a hash of a text that is good within this process."""
+    """Return a hash of a text, valid in this process only."""
     return hash(tuple(lines))
 
 
 def shift_all(places: Iterable[TrackedSpan], n_lines: int) -> bool:
-    """Shift places down by so many lines, up if negative; return whether there were any."""
+    """Shift places down by `n_lines`, up if negative; return whether there are places."""
     any_shifted = False
     for one in places:
         any_shifted = True
@@ -124,14 +125,14 @@ def shift_all(places: Iterable[TrackedSpan], n_lines: int) -> bool:
 
 
 def shift_below(places: Sequence[_Place], change: LineChange) -> list[_Place]:
-    """Shift the places below a change, except where it may be the inverse of one they remember.
+    """Shift the places below a change, except if the change may be the inverse of a record.
 
     Args:
         places: In any order.
-        change: In lines of the text before it.
+        change: The change, in lines of the text before the change.
 
     Returns:
-        The places that were not shifted, in the same order.
+        The other places, in the same order.
     """
     first, removed, added = change
     stop, below, others = first + removed, [], []
@@ -147,7 +148,7 @@ def shift_below(places: Sequence[_Place], change: LineChange) -> list[_Place]:
 
 
 def sorted_descending(changes: Sequence[LineChange]) -> Sequence[LineChange] | None:
-    """Return equivalent changes, each above all earlier changes; None where there is no such order."""
+    """Return equivalent changes, each above all earlier ones; None if there is no such order."""
     if all(later.first + later.removed <= one.first for one, later in pairwise(changes)):
         return changes
     if any(later.first <= one.first + one.added for one, later in pairwise(changes)):
@@ -164,14 +165,14 @@ class BatchShift:
 
     def __init__(self, changes: Sequence[LineChange]) -> None:
         """Prepare `changes`, which are sequential, each above all earlier ones."""
-        self._changes = changes[::-1]  # from the top down; all lines are those of the text before
+        self._changes = changes[::-1]  # top down; line numbers are of the text before
         self._firsts = [change.first for change in self._changes]
         self._ends = [change.first + change.removed for change in self._changes]
         deltas = (change.added - change.removed for change in self._changes)
         self._shifts = list(accumulate(deltas, initial=0))
 
     def apply_to(self, anchors: Sequence[Anchor]) -> tuple[list[Anchor], bool]:
-        """Move anchors. Return those that were touched, and whether any moved."""
+        """Move anchors; return the touched anchors, and whether any anchor moved."""
         touched, moved = [], False
         for anchor in anchors:
             upper = bisect_left(self._ends, anchor.first)
@@ -186,7 +187,7 @@ class BatchShift:
 
 
 def apply_to_settled(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
-    """Move settled anchors, which may be within one another. Return those that were touched."""
+    """Move settled anchors, which may be nested; return the touched anchors."""
     first, removed, added = effect
     stop = first + removed
     near = (
@@ -198,7 +199,7 @@ def apply_to_settled(anchors: Sequence[Anchor], effect: LineChange) -> list[Anch
 
 
 class ReplacedLines(NamedTuple):
-    """Whole lines that a step has removed, and the lines that it has added there.
+    """Whole lines that a step has removed, and the lines added in their place.
 
     Attributes:
         first_before: The first removed line in the text before the step, 0-based.
@@ -220,7 +221,7 @@ def is_typing(changes: Sequence[TextChange]) -> bool:
 
 
 def replaced_lines(changes: Sequence[TextChange]) -> tuple[ReplacedLines, ...]:
-    """Return what the changes of one step, in order of place, have done to whole lines."""
+    """Return the replaced lines of the changes of one step."""
     parts = [part for change in changes for part in _parts(change)]
     deltas = [len(added) - len(removed) for _, removed, added in parts]
     done, total = 0, sum(deltas)

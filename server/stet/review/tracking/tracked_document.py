@@ -1,4 +1,4 @@
-"""One document's hunks: their anchors, and the edit that has been sent to the editor for it."""
+"""The hunks of one document: their anchors, and the edit in flight."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Sequence, Set
@@ -29,11 +29,11 @@ from stet.text.edit import LineChange
 from stet.text.lines import line_end, without_end
 
 MAX_SETTLED = 5_000
-"""How many decided hunks of a document are followed; they can be undone or restored."""
+"""The most decided hunks of a document that are tracked, to be undone or restored."""
 RECENTLY_SETTLED = 100
-"""How many of these, the last ones, remember as many changes as pending hunks."""
+"""The number of the last decided hunks with as many change records as pending hunks."""
 MANY = 16
-"""With more changes in one step they are applied in one batch."""
+"""If a step has more changes, they are applied in one batch."""
 NEW_LINE = "\n"
 _END = attrgetter("end")
 _SPAN = attrgetter("first", "end")
@@ -43,20 +43,20 @@ class TrackedDocument:
     """The hunks of one document; owned and changed by the ledger only.
 
     Attributes:
-        uri: The URI, as the editor last spelled it.
-        lines: Its text as it is now: the editor's buffer itself while the document is open.
+        uri: The URI in the editor's last spelling.
+        lines: The current text: the buffer itself while the document is open.
         is_open: Whether the document is open in the editor.
         live: The anchors of pending and sent hunks, in order of the document and never overlapping.
             Nothing changes the order, so the order decides which of two anchors comes first at one
             point.
         settled: The anchors of decided hunks, which can be undone or restored; oldest decision
             first.
-        applied_edits: The edits that have arrived and are followed as a whole; the last one last.
-        in_flight: The edit that has not been confirmed yet; one at a time.
-        timed_out: Earlier edits that were given up, as long as the text has not changed since.
-        checkpoints: Texts that the document had, and where hunks were in them.
-        moved_lines: Lines that were removed with hunks on them.
-        undone: Hunks that are pending again, undone in the editor.
+        applied_edits: The edits that have arrived and are tracked as a whole; the latest last.
+        in_flight: The edit that is not confirmed yet, if any; there is at most one.
+        timed_out: Earlier edits that were given up, until the text changes.
+        checkpoints: Earlier texts of the document, with the places of hunks.
+        moved_lines: Removed lines that belonged to hunks.
+        undone: Hunks that are pending again because of an undo in the editor.
     """
 
     def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
@@ -76,12 +76,12 @@ class TrackedDocument:
 
     @property
     def text(self) -> str:
-        """The whole text as it is now."""
-        # A slice is copied faster than single lines are.
+        """The whole current text."""
+        # Copying a slice is faster than copying single lines.
         return "".join(self.lines[:])
 
     def anchor(self, hunk: str) -> Anchor | None:
-        """Return the anchor of `hunk`, live or settled; None if the hunk has no anchor here."""
+        """Return the anchor of `hunk`, live or settled; None if there is none."""
         return self._by_hunk.get(hunk)
 
     def anchors(self) -> Iterable[Anchor]:
@@ -91,13 +91,13 @@ class TrackedDocument:
     # -- live and settled anchors ----------------------------------------------------------------
 
     def add(self, anchor: Anchor) -> None:
-        """Add a live anchor, at its place among the others."""
+        """Add a live anchor in order of place."""
         at = bisect_right(self.live, (anchor.first, anchor.end), key=_SPAN)
         self.live.insert(at, anchor)
         self._by_hunk[anchor.hunk] = anchor
 
     def settle(self, anchor: Anchor) -> None:
-        """Add the anchor of a hunk that has just been decided, instead of its earlier anchor."""
+        """Add the anchor of a hunk that has just been decided; it replaces the earlier anchor."""
         anchor.restore_span(anchor.span, self.lines)
         self.drop(anchor.hunk)
         self.settled.append(anchor)
@@ -108,25 +108,23 @@ class TrackedDocument:
             self.drop(self.settled[0].hunk)
 
     def settle_written(self, hunk: str, place: tuple[int, int], base: str, proposed: str) -> None:
-        """Settle a hunk on lines `place`, which read `base`; `proposed` was in the text before."""
+        """Settle a hunk on lines `place` with the text `base`; `proposed` was the text before."""
         self.settle(Anchor(hunk, self.lines, place, base, proposed, was_written=True))
 
     def settle_in_place(self, hunk: str) -> None:
-        """Settle a live hunk that was decided without a change of the text; its anchor is still
-        tracked.
-        """
+        """Settle a live hunk that was decided without a change of the text."""
         if (anchor := self._by_hunk.get(hunk)) is not None:
             self.settle(anchor)
 
     def revive(self, hunk: str) -> bool:
         """Make a decided hunk pending again.
 
-        Return False if its place is unknown, or belongs to another hunk by now.
+        Return False if the place is unknown, or now belongs to another hunk.
         """
         if (anchor := self._by_hunk.get(hunk)) is None:
             return False
         place = (anchor.first, anchor.end)
-        # While a hunk is decided, its moved lines are not followed.
+        # The moved lines of decided hunks are not tracked.
         is_astray = anchor.merged is None or not anchor.current
         found = relocate(anchor, self.lines) if is_astray else None
         if found is not None and not self.overlapping(found):
@@ -141,22 +139,21 @@ class TrackedDocument:
         return True
 
     def remake(self, hunk: str, proposed: str) -> Anchor | None:
-        """Make a live hunk write `proposed` over the current lines of its place; return the new
-        anchor.
+        """Make a live hunk write `proposed` over the current lines of its place.
 
-        None if that place is another hunk's too.
+        Return the new anchor, or None if the place also belongs to another hunk.
         """
         old = self._by_hunk[hunk]
-        # An insertion whose place is lost has lines of the user's in it, which stay.
+        # A lost insertion contains lines of the user, which are not replaced.
         place = (old.first, old.first if old.is_insertion else old.end)
         if place[0] == place[1] == len(self.lines) and self.lines[-1]:
-            # Nothing can be after a last line without a line end: that line goes with it.
+            # No line can follow a last line without a line end: that line is included.
             place, last = (old.first - 1, old.first), self.lines[-1]
             if any(anchor is not old and anchor.end >= old.first for anchor in self.live):
                 return None
             proposed = f"{last}{line_end(proposed) or NEW_LINE}{without_end(proposed)}"
         if place[1] == len(self.lines) > place[0] + 1 and not self.lines[-1]:
-            # The line after the last line end is its own only if it removes that line end.
+            # The line after the last line end is included only if that line end is removed.
             place = (place[0], place[1] - (not proposed or bool(line_end(proposed))))
         base = "".join(self.lines[place[0] : place[1]])
         if proposed and place[1] < len(self.lines) and not line_end(proposed):
@@ -167,7 +164,7 @@ class TrackedDocument:
         return new
 
     def drop(self, hunk: str) -> None:
-        """Forget the anchor of `hunk`, if it has one."""
+        """Remove the anchor of `hunk`, if there is one."""
         self.undone.forget(hunk)
         if (anchor := self._by_hunk.pop(hunk, None)) is None:
             return
@@ -177,7 +174,7 @@ class TrackedDocument:
                 return
 
     def overlapping(self, place: tuple[int, int]) -> list[Anchor]:
-        """Return the live anchors that can't be decided apart from lines `place`."""
+        """Return the live anchors that overlap with lines `place`."""
         near = islice(self.live, bisect_left(self.live, place[0], key=_END), None)
         return [
             anchor
@@ -195,11 +192,11 @@ class TrackedDocument:
         Args:
             effects: The changes of lines, in order, each in lines of the text after the earlier ones: a
                 step of `replay_changes`.
-            lines: The text after them.
+            lines: The text after the changes.
 
         Returns:
-            Whether a live anchor moved or was touched, and the settled anchors that were touched; none
-            if only their neighbours have changed.
+            Whether a live anchor moved or was touched; and the settled anchors that were touched,
+            empty if only their neighbours have changed.
         """
         self.applied_edits = [edit for edit in self.applied_edits if edit.apply_changes(effects)]
         in_turn = sorted_descending(effects) if len(effects) > MANY else None
@@ -220,11 +217,11 @@ class TrackedDocument:
             anchor.find_base(lines, 0, len(lines))
         if touched and (len(touched) > MANY or any(is_crowded(self.live, one) for one in touched)):
             resolve_overlaps(self.live, lines)
-        # Anchors with other neighbours only matter beside anchors with another text.
+        # Anchors with only new neighbours matter only if the text of another has changed.
         return moved or bool(touched), settled if changed else []
 
     def _apply_to_live(self, effect: LineChange, touched: list[Anchor]) -> bool:
-        """Move the live anchors. Return whether any has moved."""
+        """Move the live anchors; return whether any anchor has moved."""
         first, removed, added = effect
         stop, delta = first + removed, added - removed
         at = bisect_left(self.live, first, key=_END)
@@ -232,11 +229,11 @@ class TrackedDocument:
             at -= 1
         min_first = self.live[at - 1].end if at else 0
         near = list(takewhile(lambda anchor: anchor.first <= stop, islice(self.live, at, None)))
-        # A hunk may have been found again below lines that seemed to be its own.
+        # The next hunk may have been found below lines that were its own before.
         below = islice(self.live, at + len(near), at + len(near) + 1)
         near += [anchor for anchor in below if anchor.has_record_inverted_by(effect)]
-        # Lines that come back belong to the hunk they were taken from, not to a conflict above them;
-        # lines that change belong to the hunk around them, not to one above that is in flight.
+        # Restored lines belong to the hunk that lost them, not to a conflict above; changed lines
+        # belong to the hunk that contains them, not to a hunk in flight above.
         claim = [
             one
             for one in near
@@ -255,11 +252,11 @@ class TrackedDocument:
         return moved
 
     def _free_range(self, anchor: Anchor) -> tuple[int, int]:
-        """Return the lines around a live anchor that are no other live anchor's."""
+        """Return the lines around a live anchor that belong to no other live anchor."""
         at = self.live.index(anchor)
         min_first, n = self.live[at - 1].end if at else 0, len(self.lines)
         below = islice(self.live, at + 1, None)
-        # An anchor that has lost all its lines goes after those of this one.
+        # An anchor that has lost all its lines comes after the lines of this one.
         max_end = next(
             (one.first for one in below if one.first < one.end or one.merged is not None), n
         )
@@ -274,10 +271,10 @@ class TrackedDocument:
     def restore_moved(
         self, blocks: Sequence[ReplacedLines]
     ) -> tuple[bool, list[tuple[Anchor, LineSpan]]]:
-        """Move anchors to where a step has put their lines.
+        """Move anchors to the lines that a step has inserted again.
 
         Returns:
-            Whether live anchors moved; and the spans of anchors whose hunks were undone meanwhile.
+            Whether live anchors moved; and the spans of anchors whose hunks have been undone since.
         """
         is_other, gone = False, []
         for anchor, span, records in self.moved_lines.find_moved(blocks, self.lines, self.live):
@@ -293,7 +290,7 @@ class TrackedDocument:
             else:
                 continue
             self.moved_lines.forget(anchor.hunk)
-        if is_other:  # and may be out of the way of another
+        if is_other:  # and other anchors may have room now
             self._find_bases(self.live)
             resolve_overlaps(self.live, self.lines)
         return is_other, gone
@@ -301,7 +298,7 @@ class TrackedDocument:
     # -- the edit in flight ----------------------------------------------------------------------
 
     def send(self, document: TextDocument, plan: EditPlan) -> None:
-        """Put `plan` in flight, which was made for `document`, the current text."""
+        """Record that the edit of `plan` for `document`, the current text, is in flight."""
         anchors = [self._by_hunk[hunk] for hunk in plan.texts]
         others = [anchor for anchor in self.anchors() if anchor.hunk not in plan.texts]
         self.in_flight = InFlightEdit(plan, document, anchors, others)
@@ -309,10 +306,10 @@ class TrackedDocument:
         for anchor in anchors:
             anchor.is_in_flight = True
         for anchor in others:
-            anchor.redo_records = ()  # after another edit there is nothing to redo
+            anchor.redo_records = ()  # the editor can't redo changes after another edit
 
     def place_others(self, sent: InFlightEdit, touched: Iterable[Anchor]) -> list[Anchor]:
-        """Move the anchors of all hunks that are not in the sent edit to where the edit takes them.
+        """Move the anchors of all other hunks as the sent edit moves them.
 
         Called after the edit has arrived.
 
@@ -320,11 +317,11 @@ class TrackedDocument:
         stay where the changes have moved them, like settled anchors that an edit reaches into.
 
         Args:
-            sent: The edit.
-            touched: The settled anchors that the reported changes reached into.
+            sent: The edit that has arrived.
+            touched: The settled anchors whose lines the reported changes have changed.
 
         Returns:
-            The anchors of these that the edit itself reaches into.
+            Those of `touched` whose lines the edit itself changes.
         """
         placed = {
             anchor.hunk
@@ -342,7 +339,7 @@ class TrackedDocument:
                 earlier.add(anchor.hunk)
             resolve_overlaps(self.live, self.lines)
             self._find_bases(self.live)
-            # An anchor that lost its lines may be where those of another were found.
+            # An anchor without lines may overlap with lines that another has found.
             resolve_overlaps(self.live, self.lines)
             self._track_applied_edit(sent)
         return within
@@ -358,20 +355,20 @@ class TrackedDocument:
             self.applied_edits = [*self.applied_edits[1 - MAX_EDITS :], edit]
 
     def _forget_edits_of(self, hunks: Container[str]) -> None:
-        """Forget earlier edits of these hunks, which write another text now."""
+        """Forget these hunks in earlier edits, because they write another text now."""
         self.applied_edits = [edit for edit in self.applied_edits if edit.forget(hunks)]
 
     def _place_other(
         self, sent: InFlightEdit, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False
     ) -> bool:
-        """Move an anchor to where the sent edit takes it. Return False if that is not known."""
+        """Move an anchor as the sent edit moves it; return False if this is unknown."""
         if anchor.hunk not in sent.others:
             return False
         span = sent.span_after(anchor, earlier)
         if span is None:
             return False
         records = sent.others[anchor.hunk][1]
-        # The edit's records tell the editor's undo of the edit; the edit itself was no undo.
+        # Records of the edit show the editor's undo later; the edit itself was no undo.
         has_all = anchor.undo_records[: len(records)] == records
         if span != anchor.span or not has_all:
             anchor.restore_span(span, self.lines, None if has_all else records)
@@ -380,16 +377,16 @@ class TrackedDocument:
         return True
 
     def arrived_places(self, sent: InFlightEdit) -> dict[str, tuple[int, int]]:
-        """Return, by sent hunk, the lines that hold its text; no hunks whose lines are uncertain."""
+        """Return the lines of each sent hunk's text; hunks with uncertain lines are left out."""
         found = {hunk: self._arrived_lines(sent, hunk) for hunk in sent.plan.texts}
         return {hunk: place for hunk, place in found.items() if place is not None}
 
     def _arrived_lines(self, sent: InFlightEdit, hunk: str) -> tuple[int, int] | None:
-        """Return the lines that hold the text of a sent hunk, as far as they are certain."""
+        """Return the lines of the text of a sent hunk; None if they are uncertain."""
         run = sent.runs.get(hunk)
         if run is None or len(run.hunks) < 2:
             return self._arrived_alone(sent, hunk)
-        # It may have come in one change with those that it touches: its place may be theirs.
+        # The hunk and its neighbours may have arrived in one change, with uncertain edges.
         anchors = [self._by_hunk[one] for one in run.hunks]
         first, end = min(one.first for one in anchors), max(one.end for one in anchors)
         lines = self.lines[first:end]
@@ -402,19 +399,18 @@ class TrackedDocument:
         return None if place is None else (first + place[0], first + place[1])
 
     def _arrived_alone(self, sent: InFlightEdit, hunk: str) -> tuple[int, int] | None:
-        """Return the lines of a sent hunk whose place no lines of other hunks can have entered."""
+        """Return the lines of a sent hunk that touches no other hunk of the edit."""
         anchor, text = self._by_hunk[hunk], sent.plan.texts[hunk]
         if "".join(self.lines[anchor.first : anchor.end]) == text:
             return anchor.first, anchor.end
-        # The user wrote at its edge, or the editor's smallest difference cut through it.
+        # The user has written at the edge, or the smallest difference cut through the hunk.
         return None if hunk in sent.present else anchor.find_text(self.lines, text)
 
     def plan_undo(self, document: TextDocument, hunks: Iterable[str]) -> EditPlan:
-        """Return the plan for undoing these accepted hunks in `document`, which is the current
-        text.
+        """Return the plan for undoing these accepted hunks in `document`, the current text.
 
         Raises:
-            UndoConflict: If the user has written over one of them.
+            UndoConflict: If the user has changed the text of a hunk.
         """
         wanted = {hunk: self._by_hunk.get(hunk) for hunk in hunks}
         if len(wanted) == 1:
@@ -425,14 +421,14 @@ class TrackedDocument:
 
 
 def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Return whether two places, in lines, share a line or are one gap: neither is decided alone."""
+    """Return whether two ranges of lines share a line or are the same gap."""
     if one[0] == one[1] and other[0] == other[1]:
         return one == other
     return one[0] < other[1] and other[0] < one[1]
 
 
 def is_crowded(anchors: Sequence[Anchor], anchor: Anchor) -> bool:
-    """Return whether a live anchor shares lines with the anchor before or after it."""
+    """Return whether a live anchor shares lines with one of its neighbours."""
     at = anchors.index(anchor)
     return (at > 0 and anchors[at - 1].end > anchor.first) or (
         at + 1 < len(anchors) and anchor.end > anchors[at + 1].first
@@ -440,11 +436,11 @@ def is_crowded(anchors: Sequence[Anchor], anchor: Anchor) -> bool:
 
 
 def resolve_overlaps(anchors: Sequence[Anchor], lines: Sequence[str]) -> None:
-    """Let the first of two anchors keep the lines that changes have given to both.
+    """Give lines that belong to two anchors to the first one only.
 
     Args:
-        anchors: In order of place.
-        lines: The text as it is now.
+        anchors: The anchors in order of place.
+        lines: The current text.
     """
     min_first, last = 0, last_gap(lines)
     for nth, anchor in enumerate(anchors):
@@ -452,7 +448,7 @@ def resolve_overlaps(anchors: Sequence[Anchor], lines: Sequence[str]) -> None:
             span = LineSpan(min_first, max(anchor.end, min_first), anchor.span.is_lost)
             anchor.restore_span(span, lines)
         if anchor.first < min_first:
-            # An insertion comes before an empty last line: that line is no anchor's then.
+            # An insertion comes before an empty last line, which then belongs to no anchor.
             for one in anchors[:nth]:
                 one.first, one.end = min(one.first, last), min(one.end, last)
         min_first = anchor.end

@@ -1,8 +1,8 @@
 """A range of whole lines that moves with every change of its document.
 
-A change does not say who owns the lines that are inserted at the edge of an empty range, or of a
-range in conflict. So a range remembers the changes that removed lines from it or from beside it:
-the inverse of the last change, as the editor's undo sends it, moves the range back.
+A change does not show to whom the lines belong that are inserted at the edge of an empty range, or
+of a range in conflict. So a range records the changes that removed lines from it or from beside it:
+the inverse of the last change, which the editor's undo sends, moves the range back.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,22 +15,22 @@ from stet.text.lines import without_end
 from stet.text.position import Position, Range
 
 MIN_ALPHANUMERIC = 6
-"""Letters and digits that distinguish lines from others; the last lines of a program's blocks have fewer."""
+"""The letters and digits that make lines distinctive; closing lines of code have fewer."""
 MANY_RECORDS, FEW_RECORDS = 64, 8
-"""How many changes a place remembers while its hunk is pending or was decided lately, and later."""
+"""The most change records of a place: of a pending or recently decided hunk, and later."""
 _MAX_CANDIDATES = 16
-"""The most places, of which one is right, that a span may be at until its lines are read."""
+"""The most possible places of a span until its lines are read."""
 
 
 class LineSpan(NamedTuple):
-    """A range of whole lines, and whether it only tells where the place was lost."""
+    """A range of whole lines, and whether it is only where the place was lost."""
 
     first: int
     end: int
     is_lost: bool
 
     def shifted(self, n_lines: int) -> "LineSpan":
-        """Return the span `n_lines` lines further down, further up if negative."""
+        """Return the span moved down by `n_lines` lines, up if negative."""
         return LineSpan(self.first + n_lines, self.end + n_lines, self.is_lost)
 
     def clamped(self, n_lines: int) -> "LineSpan":
@@ -39,18 +39,18 @@ class LineSpan(NamedTuple):
 
 
 class ChangeRecord(NamedTuple):
-    """A change that reached into a place, or met its edge; its inverse restores the place.
+    """A change in a place or at its edge, whose inverse restores the place.
 
     Attributes:
         span_before: The place before the change, in lines from the start of the change.
         current: The hash of the place's text as last read before the change.
         removed: The number of lines that the change removed.
         added: The number of lines that the change added.
-        offset_after: The first line of the place after the change, less the change's first line.
+        offset_after: The first line of the place after the change, relative to the change.
         around: The hashes of the line before and of the line after the place, without line
             ends, if these show whether the inverse has arrived.
-        as_sent: `offset_after` and `span_before` by the edit that Stet sent, if the editor reported the
-            edit at another of several lines that read alike.
+        as_sent: `offset_after` and `span_before` for the edit that Stet sent, if the editor
+            reported the edit at another of several lines that read alike.
         redo_records: The changes that had been undone before this change, which may be redone.
     """
 
@@ -70,7 +70,7 @@ class ChangeRecord(NamedTuple):
         return self._replace(offset_after=self.offset_after + n_lines, as_sent=sent)
 
     def is_inverted_by(self, change: LineChange, first: int) -> bool:
-        """Return whether a change looks like the inverse, to a place that begins at line `first`."""
+        """Return whether a change may be the inverse, for a place that begins at line `first`."""
         back = first - change.first
         is_as_long = change.removed == self.added and change.added == self.removed
         return is_as_long and (
@@ -78,7 +78,7 @@ class ChangeRecord(NamedTuple):
         )
 
     def is_undone_at(self, lines: Sequence[str], first: int, end: int) -> bool:
-        """Return whether the lines around the place are those that were removed from there."""
+        """Return whether the lines around the place are the lines before the change."""
         if self.around is None:
             return True
         was, now = self.around, edge_hashes(lines_around(lines, first, end))
@@ -88,17 +88,17 @@ class ChangeRecord(NamedTuple):
 
 
 def edge_hashes(around: tuple[str, str]) -> tuple[int, int]:
-    """Return the hashes of the lines around a place, without line ends, which may come and go."""
+    """Return the hashes of the lines around a place, without line ends, which may change."""
     return hash(without_end(around[0])), hash(without_end(around[1]))
 
 
 def push_redo(
     redo_records: tuple[ChangeRecord, ...], record: ChangeRecord, most: int
 ) -> tuple[ChangeRecord, ...]:
-    """Return the changes that can be redone in a place after `record` has been undone too.
+    """Return the changes that can be redone after `record` has been undone too.
 
     Args:
-        redo_records: The changes that were undone there before.
+        redo_records: The changes that were undone before.
         record: The change that was undone last.
         most: The maximum number of records, nested ones included; the oldest are dropped first.
     """
@@ -116,7 +116,7 @@ def _n_records(records: Sequence[ChangeRecord]) -> int:
 
 
 def redo_sequence(redo_records: tuple[ChangeRecord, ...]) -> tuple[ChangeRecord, ...]:
-    """Return the changes that were undone one after the other, the last undone change last."""
+    """Return the undone changes in order, the last undone change last."""
     done: list[ChangeRecord] = []
     while redo_records:
         done.append(redo_records[-1])
@@ -125,14 +125,14 @@ def redo_sequence(redo_records: tuple[ChangeRecord, ...]) -> tuple[ChangeRecord,
 
 
 def range_of(lines: Sequence[str], first: int, end: int) -> Range:
-    """Return whole lines as a range in code points; the end of the text follows the last line."""
+    """Return whole lines as a range in code points; past the last line, the end of the text."""
     bottom = Position(len(lines) - 1, len(lines[-1]))
     start, stop = (Position(at, 0) if at < len(lines) else bottom for at in (first, end))
     return Range(start, stop)
 
 
 def last_gap(lines: Sequence[str]) -> int:
-    """Return the line of an insertion at the end: before a last line that is empty."""
+    """Return the line of an insertion at the end of the text, before an empty last line."""
     return len(lines) if lines[-1] else len(lines) - 1
 
 
@@ -142,34 +142,34 @@ def lines_around(lines: Sequence[str], first: int, end: int) -> tuple[str, str]:
 
 
 def without_ends(around: tuple[str, str]) -> tuple[str, str]:
-    """Return the lines around a place without line ends, which may come and go."""
+    """Return the lines around a place without line ends, which may change."""
     return without_end(around[0]), without_end(around[1])
 
 
 def with_one_end(lines: Iterable[str]) -> list[str]:
-    """Return lines with one kind of line end, also where a last line has none, to be compared."""
+    """Return lines that all end with LF, for comparisons."""
     return [f"{without_end(line)}\n" for line in lines]
 
 
 def is_distinctive(lines: Iterable[str]) -> bool:
-    """Return whether lines have enough letters and digits to be distinguished from others."""
+    """Return whether lines have enough letters and digits to be recognised."""
     return sum(sum(map(str.isalnum, line)) for line in lines) >= MIN_ALPHANUMERIC
 
 
 @dataclass(slots=True, eq=False)
 class TrackedSpan:
-    """The lines of a document that are a hunk's own: the half of an `Anchor` that knows lines.
+    """The lines of a hunk in its document: the base of `Anchor` that follows changes.
 
     Attributes:
-        first: Its first line, 0-based.
-        end: The line after its last; equal to `first` if the range is empty.
-        current: The text of the lines when they were last read.
-        merged: The text to write there, with the user's changes kept; None if there is a conflict.
-        undo_records: The changes that reached into the span, restored together with it.
-        redo_records: The changes that were undone there and may be redone.
-        max_records: How many undo records it has before a change adds one.
-        is_in_flight: Whether an edit of the hunk was sent and is not confirmed. The span then takes in
-            lines put at its edges, and its lines are not read.
+        first: The first line, 0-based.
+        end: The line after the last line; equal to `first` if the range is empty.
+        current: The text of the lines as last read.
+        merged: The text to write, merged with the user's changes; None if there is a conflict.
+        undo_records: The records of changes in the span or at its edge; the last one can be undone.
+        redo_records: The records of undone changes, which may be redone.
+        max_records: The number of undo records that remain when a change adds one.
+        is_in_flight: Whether an edit of the hunk was sent and is not confirmed. The span then
+            includes lines inserted at its edges, and its lines are not read.
     """
 
     first: int
@@ -177,7 +177,7 @@ class TrackedSpan:
     current: str
     _neighbours: tuple[str, str]
     _is_lost: bool
-    """Whether it only tells where an insertion's place was lost."""
+    """Whether the span is only where an insertion's place was lost."""
     merged: str | None = None
     undo_records: tuple[ChangeRecord, ...] = ()
     redo_records: tuple[ChangeRecord, ...] = ()
@@ -200,17 +200,17 @@ class TrackedSpan:
     def apply_change(
         self, change: LineChange, min_first: int = 0, *, is_others: bool = False
     ) -> bool:
-        """Move with a change. Return whether the span or its text may have changed.
+        """Move with a change; return whether the span or its text may have changed.
 
         Args:
             change: In lines of the text before the change.
-            min_first: The first line that the span may begin at, in lines of the text after the change:
-                there the anchor before this one ends.
-            is_others: Whether another anchor claims the changed lines. The span then takes in no lines
-                at its edges.
+            min_first: The least first line of the span, in lines of the text after the change: the
+                end of the anchor above.
+            is_others: Whether another anchor claims the changed lines. The span then includes no
+                lines at its edges.
         """
-        # As many other lines may come to where lines were removed: only the text tells, so there are
-        # candidates until the lines are read.
+        # Other lines may be inserted where lines were removed. Only the text shows this, so there
+        # are candidates until the lines are read.
         others, is_full = self._candidates, len(self._candidates) + 1 >= _MAX_CANDIDATES
         is_due, ways = self._advance(change, min_first, grows=not is_others, is_full=is_full)
         for other in others:
@@ -222,7 +222,7 @@ class TrackedSpan:
     def _advance(
         self, change: LineChange, min_first: int, *, grows: bool, is_full: bool
     ) -> "tuple[bool, tuple[TrackedSpan, ...]]":
-        """Move with a change, the likeliest way. Return also the other candidates."""
+        """Move to the likeliest place after a change; return also the other candidates."""
         if change.first > self.end:
             return False, ()
         records = () if self.is_in_flight or is_full else self._undo_candidates(change)
@@ -238,12 +238,12 @@ class TrackedSpan:
         return True, (*ways, moved)
 
     def _undo_candidates(self, change: LineChange) -> tuple[ChangeRecord, ...]:
-        """Return the records whose inverse a change looks like, of the last one and the undone ones."""
+        """Return those of the last record and the undone records that a change may invert."""
         lasts = (*self.undo_records[-1:], *self._as_sent(), *reversed(self.redo_records))
         return tuple(record for record in lasts if self._is_inverse(change, record))
 
     def _as_sent(self) -> tuple[ChangeRecord, ...]:
-        """Return the last change as the sent edit would have been reported, if known."""
+        """Return the last record in the form of the sent edit, if known."""
         return tuple(
             record._replace(offset_after=record.as_sent[0], span_before=record.as_sent[1])
             for record in self.undo_records[-1:]
@@ -253,12 +253,12 @@ class TrackedSpan:
     def _undo_change(
         self, change: LineChange, record: ChangeRecord, made: tuple[ChangeRecord, ...]
     ) -> None:
-        """Return to the place before the change in `record`, if the lines confirm that later."""
+        """Restore the place before the change in `record`; the lines must confirm this later."""
         self._undone = record
         self.first = change.first + record.span_before.first
         self.end = change.first + record.span_before.end
         self._is_lost = record.span_before.is_lost
-        # The undo of a change is itself undone by that change, which may have been no undo at all.
+        # This change can be undone or redone too; it may have been no undo.
         back = record.span_before.first
         others = tuple(one for one in self.redo_records if one is not record)
         made = tuple(one._replace(offset_after=back, redo_records=others) for one in made)
@@ -290,11 +290,11 @@ class TrackedSpan:
 
     @property
     def _is_open(self) -> bool:
-        """Whether lines put at its edge may be its own; only the records tell."""
+        """Whether lines inserted at the edge may belong to the span; only the records show it."""
         return self.first == self.end or self.merged is None
 
     def _note_edge_change(self, change: LineChange) -> bool:
-        """Note a change outside of the place. Return whether the change is at its edge."""
+        """Record a change outside of the place; return whether the change is at its edge."""
         first, removed, added = change
         if first + removed < self.first:
             return False
@@ -306,22 +306,22 @@ class TrackedSpan:
         elif removed:
             return False
         else:
-            # The same message may go on inside, and leave the proposed text.
+            # Later changes of the same message may complete the proposed text.
             n_before, n_after = self._edges
             is_before = first == self.first
             self._edges = (n_before + added * is_before, n_after + added * (not is_before))
         self._is_due = True
         return True
 
-    def may_regain_line(self, line: int) -> bool:  # noqa: ARG002 - a block's is
-        """Return whether a change that begins at `line`, below the place, may be one of its lines."""
+    def may_regain_line(self, line: int) -> bool:  # noqa: ARG002 - used in blocks
+        """Return whether a change at `line`, below the place, may restore one of its lines."""
         return False
 
     def has_record_inverted_by(self, change: LineChange) -> bool:
-        """Return whether a change looks like the undo or the redo of a change that the span remembers.
+        """Return whether a change may be the undo or redo of a recorded change.
 
-        True if and only if `_undo_candidates` finds a record. Called for every place below each change, so
-        nothing is created.
+        True if and only if `_undo_candidates` returns a record. This is called for every place
+        below each change, so no object is created.
         """
         if self.undo_records and self.undo_records[-1].is_inverted_by(change, self.first):
             return True
@@ -338,7 +338,7 @@ class TrackedSpan:
         if self.is_in_flight:
             return stop >= self.first and (grows or first < self.end)
         if first == stop and grows and (self.merged is None or self._is_touched):
-            return first >= self.first  # perhaps removed lines come back
+            return first >= self.first  # removed lines may be restored
         if self.first == self.end:
             return first < self.first < stop
         if first == stop:
@@ -363,7 +363,7 @@ class TrackedSpan:
         return self.span.shifted(-change.first)
 
     def _record(self, change: LineChange, before: LineSpan, around: tuple[str, str] | None) -> None:
-        """Record a change that the place has moved with, so that its undo is recognised."""
+        """Record a change, so that its undo is recognised."""
         first, removed, added = change
         back, again = self.first - first, self.redo_records
         hashes = None if around is None else edge_hashes(around)
@@ -378,14 +378,14 @@ class TrackedSpan:
         self._neighbours = lines_around(lines, self.first, self.end)
 
     def _shift_records(self, n_lines: int) -> None:
-        """Shift the records; the span was found `n_lines` lines below where the changes led."""
+        """Shift the records after the span was found `n_lines` lines below its computed place."""
         if n_lines:
             last = self.undo_records[-1:]
             self.undo_records = (*self.undo_records[:-1], *(one.shifted(n_lines) for one in last))
             self.redo_records = tuple(one.shifted(n_lines) for one in self.redo_records)
 
     def _choose_candidate(self, lines: Sequence[str]) -> None:
-        """Take the first candidate whose restored lines are those that were removed."""
+        """Choose the first candidate whose lines are the lines before the undone change."""
         way = next(way for way in (self, *self._candidates) if way._is_confirmed_by(lines))  # noqa: SLF001
         self.first, self.end, self._is_lost = way.span
         self.undo_records, self.redo_records = way.undo_records, way.redo_records
@@ -395,7 +395,7 @@ class TrackedSpan:
     def _is_confirmed_by(self, lines: Sequence[str]) -> bool:
         record = self._undone
         return record is None or (
-            # Fewer lines may have come back than the message had removed.
+            # Fewer lines may have been restored than removed.
             self.first >= 0
             and self.end <= len(lines)
             and record.is_undone_at(lines, self.first, self.end)
@@ -406,11 +406,11 @@ class TrackedSpan:
         return "".join(lines[self.first : self.end])
 
     def text_now(self, lines: Sequence[str]) -> str:
-        """Return the text of the span in `lines`; `current` is older while an edit is in flight."""
+        """Return the text of the span in `lines`; during an edit in flight `current` is older."""
         return self._text_in(lines) if self.is_in_flight else self.current
 
     def record_sent_edge(self, records: tuple[ChangeRecord, ...], sent: ChangeRecord) -> None:
-        """Mark the records since `records` as one edit, which Stet itself wrote as `sent`."""
+        """Mark the changes after `records` as one edit of Stet, which was sent as `sent`."""
         made = self.undo_records[len(records) :]
         if not made:
             self.undo_records = (*records, sent)
@@ -419,15 +419,15 @@ class TrackedSpan:
             self.undo_records = (*self.undo_records[:-1], last)
 
     def trim_records(self) -> None:
-        """Remember only the last few changes from now on."""
+        """Limit the records to the last few changes from now on."""
         self.max_records = FEW_RECORDS
         self.undo_records, self.redo_records = self.undo_records[-FEW_RECORDS:], ()
 
     @property
     def previous_lines(self) -> tuple[int, int]:
-        """The lines before the last change that reached into them.
+        """The lines of the span before the last recorded change.
 
-        These lines show the order of two spans that share their lines now.
+        They show the order of two spans that share lines now.
         """
         if not self.undo_records:
             return self.first, self.end
@@ -445,7 +445,7 @@ class TrackedSpan:
 
     @property
     def span(self) -> LineSpan:
-        """The span as a value, to be restored later."""
+        """The span as a value, for `restore_span`."""
         return LineSpan(self.first, self.end, self._is_lost)
 
     def range_in(self, lines: Sequence[str]) -> Range:

@@ -1,17 +1,17 @@
 """The editor's undo and redo of accepted hunks, recognised by the text.
 
 - `detect_editor_undo` compares the places of hunks. Hunks that were accepted at once are undone at
-  once. If they touch, the editor reports one change that reaches into all of them: only together do
-  their places read as the text before.
-- `UndoneInEditor` follows hunks that were undone and are pending again. A redo is recognised by the
-  whole text: a line that is moved elsewhere reads like the redo of its deletion.
-- `TextStates` knows texts around accepted edits, with the state of each hunk. The difference does
-  not show which of several neighbours were undone; the whole text does. A text is identified by its
-  number of lines and a hash of its lines; the text itself is not kept.
-- `AppliedEdit` follows an edit as a whole, because the smallest difference does not show whose
-  lines changed if hunks touch, or if lines between or beside them read alike. All lines that the
-  difference may reach, and one more on either side, read exactly as before the edit after an undo.
-  Pending hunks among these lines are then where they were.
+  once. If they touch, the editor reports one change that affects all of them: only together do
+  their places contain the text before.
+- `UndoneInEditor` tracks hunks that were undone and are pending again. A redo is recognised by the
+  whole text, because a moved line looks like the redo of its deletion.
+- `TextStates` stores texts around accepted edits, with the state of each hunk. The difference does not
+  show which of several neighbours were undone; the whole text does. A text is identified by its
+  number of lines and a hash of its lines.
+- `AppliedEdit` tracks an edit as a whole, because the smallest difference does not show whose lines
+  changed if hunks touch, or if lines between or beside them read alike. After an undo, all lines
+  that the difference may reach, and one more on either side, read exactly as before the edit.
+  Pending hunks among these lines are then in their earlier places.
 """
 
 from bisect import bisect_right
@@ -29,30 +29,30 @@ from stet.text.lines import split_lines, whole_lines
 from stet.text.merge import Merger
 
 MAX_TEXTS = 32
-"""How many texts of a document are known; the oldest is forgotten first."""
+"""The number of remembered texts of a document; the oldest is dropped first."""
 MAX_HUNKS = 1_000
-"""How many hunks of recent edits are noted with each text."""
+"""The most hunks of recent edits that are recorded with each text."""
 MAX_LINES = 50_000
-"""Texts of more lines are not noted: hashing them would block the event loop."""
+"""Texts of more lines are not recorded: hashing them would block the event loop."""
 MAX_SIZE = 2_000_000
-"""Code points of a text; longer texts are not noted."""
+"""The most code points of a text; longer texts are not recorded."""
 _NESTED = 4
-"""How many hunks on one line are compared."""
+"""The most hunks on one line that are compared."""
 MAX_EDITS = 16
-"""How many applied edits of a document are followed; the oldest is forgotten first."""
+"""The most applied edits of a document that are tracked; the oldest is dropped first."""
 _MAX_REACH = 1_000
-"""Lines that the difference of an applied edit may reach; an edit of a longer reach is not followed."""
+"""The most lines that the difference of a tracked edit may reach."""
 
 
 class HunkInText(NamedTuple):
-    """One hunk as it was in a text.
+    """The state of one hunk in a text.
 
     Attributes:
-        recorded: The hunk as it was recorded then.
-        is_accepted: Whether it was accepted; else it was pending.
-        first: Its first line, 0-based.
-        end: The line after its last.
-        text: The hash of its lines.
+        recorded: The value of the hunk at that time.
+        is_accepted: Whether the hunk was accepted; otherwise it was pending.
+        first: The first line of the hunk, 0-based.
+        end: The line after its last line.
+        text: The hash of the text of its lines.
     """
 
     recorded: Hunk
@@ -67,13 +67,13 @@ class HunkInText(NamedTuple):
 
 
 class TextState(NamedTuple):
-    """A text, and its hunks in order of place; at one place the pending ones in their order.
+    """A text, and its hunks in order of place; at one place, pending hunks in their order.
 
     Attributes:
-        n_lines: How many lines it has.
-        fingerprint: A hash of them, good within this process.
-        hunks: The pending and the accepted ones.
-        firsts: The first line of each of them.
+        n_lines: The number of lines of the text.
+        fingerprint: A hash of the lines, valid in this process only.
+        hunks: The pending and accepted hunks.
+        firsts: The first line of each hunk.
     """
 
     n_lines: int
@@ -85,8 +85,8 @@ class TextState(NamedTuple):
         """Return whether `lines` may be this text, judged by a few hunks.
 
         Args:
-            lines: As many lines as this text has.
-            typed: The line that has changed, if only one has: a hunk must be there.
+            lines: The current text, which has as many lines as this text.
+            typed: The only changed line, if there is one: it must belong to a hunk.
         """
         if typed is not None:
             at = bisect_right(self.firsts, typed)
@@ -105,16 +105,16 @@ class TextStates:
     """
 
     def __init__(self) -> None:
-        """No text is known yet."""
+        """Create an empty collection."""
         self._texts: list[TextState] = []
         self.edited: dict[str, None] = {}
 
     def __bool__(self) -> bool:
-        """Return whether there are any texts."""
+        """Return whether the collection has texts."""
         return bool(self._texts)
 
     def add_edited(self, hunks: Iterable[str]) -> None:
-        """Note that an edit of these hunks goes to the editor."""
+        """Record that an edit of these hunks is sent to the editor."""
         for hunk in hunks:
             _ = self.edited.pop(hunk, None)
             self.edited[hunk] = None
@@ -122,12 +122,12 @@ class TextStates:
             del self.edited[hunk]
 
     def note(self, lines: Sequence[str], hunks: Sequence[HunkInText]) -> None:
-        """Note the hunks of a text; replace an earlier note of the same text.
+        """Record the hunks of a text; replace an earlier record of the same text.
 
         Args:
             lines: The text.
             hunks: The hunks in any order; at one place the pending ones in their order. Without
-                hunks nothing is noted.
+                hunks nothing is recorded.
         """
         if not hunks or len(lines) > MAX_LINES or sum(map(len, lines)) > MAX_SIZE:
             return
@@ -137,11 +137,11 @@ class TextStates:
         self._texts = [*(one for one in self._texts if one[:2] != text[:2]), text][-MAX_TEXTS:]
 
     def adopt(self, other: "TextStates", lines: Sequence[str]) -> None:
-        """Add the texts that another document's `TextStates` knows, but for the present one.
+        """Add the texts of another document's `TextStates`, except the present text.
 
         Args:
-            other: Has the texts.
-            lines: The present text: the states of its hunks are those that they have.
+            other: The `TextStates` of the other document.
+            lines: The present text, whose hunks have their present states.
         """
         mine = {one[:2] for one in self._texts} | {(len(lines), fingerprint_of(lines))}
         others = [one for one in other._texts if one[:2] not in mine]  # noqa: SLF001 - its own kind
@@ -149,14 +149,14 @@ class TextStates:
         self.add_edited(other.edited)
 
     def find(self, changes: Sequence[TextChange], lines: Sequence[str]) -> TextState | None:
-        """Return the known text that changes lead to; None if there is no such text.
+        """Return the recorded text that is the result of changes; None if there is none.
 
         A typed line is compared only with the hunks on that line, and a whole text is hashed only if
         its length and a few of its hunks match.
 
         Args:
             changes: The changes, in order.
-            lines: The text after them.
+            lines: The text after the changes.
         """
         n_lines = len(lines)
         as_long = [one for one in self._texts if one.n_lines == n_lines]
@@ -176,9 +176,9 @@ class UndoneHunk(NamedTuple):
     """A decided hunk that was undone or redone in the editor.
 
     Attributes:
-        anchor: The hunk's anchor until now.
-        place: The lines of its text now: the first, and the line after the last.
-        other: The text after the next undo or redo, with what the user has typed since.
+        anchor: The anchor of the hunk until now.
+        place: The present lines of the hunk's text: the first, and the line after the last.
+        other: The text after the next undo or redo, including the user's later changes.
     """
 
     anchor: Anchor
@@ -187,13 +187,13 @@ class UndoneHunk(NamedTuple):
 
 
 def detect_editor_undo(anchors: Iterable[Anchor], lines: Sequence[str]) -> Iterator[UndoneHunk]:
-    """Yield the decided hunks whose proposed text is in their place already.
+    """Yield the decided hunks whose place contains the text to which an undo leads.
 
-    If the proposed text is also the text before, nothing tells an undo.
+    If `base` is the same text, an undo can't be recognised.
 
     Args:
-        anchors: Anchors of decided hunks that a change has touched.
-        lines: The text as it is now.
+        anchors: The anchors of decided hunks that a change has touched.
+        lines: The current text.
     """
     for run in _touching(sorted(anchors, key=lambda anchor: anchor.previous_lines)):
         first, end = run[0].first, max(anchor.end for anchor in run)
@@ -213,13 +213,13 @@ def detect_editor_undo(anchors: Iterable[Anchor], lines: Sequence[str]) -> Itera
 
 
 def _were_disjoint(run: Sequence[Anchor]) -> bool:
-    """Return whether each had its own lines before the last change, none within another's."""
+    """Return whether the anchors shared no lines before the last change."""
     places = [anchor.previous_lines for anchor in run]
     return all(one[1] <= later[0] for one, later in pairwise(places))
 
 
 def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:
-    """Yield groups of anchors that share lines or touch; `anchors` are in order of place."""
+    """Yield groups of anchors that overlap or touch; `anchors` are in order of place."""
     run: list[Anchor] = []
     end = 0
     for anchor in anchors:
@@ -233,39 +233,40 @@ def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:
 
 
 class UndoneInEditor:
-    """The accepted hunks of a document that the user has undone in the editor, and so are pending again.
+    """The accepted hunks of a document that are pending again after an undo in the editor.
 
-    Their anchors are followed as long as the editor can redo them. Part of a `TrackedDocument`; owned and
+    Their anchors are tracked as long as the editor can redo them. Owned by a `TrackedDocument` and
     changed with it.
 
     Attributes:
-        due: The hunks that the message which is being followed has undone; after it they become pending.
-        texts: The texts that the editor's undo and redo may lead back to.
-        given_up: The hunks that an edit of Stet was to undo, which has not arrived in time. If it arrives
-            after all, that is no undo by the user: the hunks stay undone and are not pending again.
+        due: The hunks that the current message has undone; after the message they become pending.
+        texts: The texts to which the editor's undo and redo may return.
+        given_up: The hunks that a timed-out edit of Stet was to undo. If the edit arrives later,
+            this is no undo by the user: the hunks remain undone and do not become pending.
     """
 
     def __init__(self) -> None:
-        """No hunk is undone yet."""
+        """Create an empty collection."""
         self.due: list[str] = []
         self.given_up: set[str] = set()
         self.texts = TextStates()
-        # By hunk: its anchor while it was undone, and the length and hash of each text that a redo leads to.
+        # By hunk: its anchor, and the number of lines and hash of each text after a redo.
         self._undone: dict[str, tuple[Anchor, frozenset[tuple[int, int]]]] = {}
 
     def __contains__(self, hunk: str) -> bool:
-        """Return whether a hunk is pending again and the editor may redo it."""
+        """Return whether a hunk is pending again and the editor can redo it."""
         return hunk in self._undone
 
     def add(self, anchor: Anchor, texts: Iterable[str]) -> None:
-        """Follow the hunk of `anchor`, which is pending again. A redo of it leads to one of `texts`, which
-        are whole texts of the document.
+        """Track the hunk of `anchor`, which is pending again.
+
+        `texts` are the possible whole texts of the document after a redo.
         """
         known = frozenset((len(split_lines(text)), hash(text)) for text in texts)
         self._undone[anchor.hunk] = anchor, known
 
     def is_redone(self, hunk: str, lines: Sequence[str]) -> bool:
-        """Return whether a text is what the redo of a hunk leads to."""
+        """Return whether a text is the result of the redo of a hunk."""
         if hunk not in self._undone:
             return False
         (_, texts), n_lines = self._undone[hunk], len(lines)
@@ -281,11 +282,11 @@ class UndoneInEditor:
         self._undone.clear()
 
     def apply_changes(self, effects: Sequence[LineChange], lines: Sequence[str]) -> list[Anchor]:
-        """Move the anchors. Return those that were touched if the text of any has changed, else none.
+        """Move the anchors; return the touched anchors if the text of any has changed, else none.
 
         Args:
             effects: The changes of lines, in order, each in lines of the text after the earlier ones.
-            lines: The text after them.
+            lines: The text after the changes.
         """
         anchors = [anchor for anchor, _ in self._undone.values()]
         touched = [one for effect in effects for one in apply_to_settled(anchors, effect)]
@@ -299,10 +300,10 @@ class ToggledHunk(NamedTuple):
     """A hunk of an edit that was undone or redone.
 
     Attributes:
-        hunk: Its id.
-        is_undone: Whether the edit is undone; else it was redone.
-        place: Its lines in the text.
-        other: The text that was there before.
+        hunk: The id of the hunk.
+        is_undone: Whether the edit was undone; otherwise it was redone.
+        place: The lines of the hunk in the text.
+        other: The text of the hunk before the undo or redo.
     """
 
     hunk: str
@@ -312,7 +313,7 @@ class ToggledHunk(NamedTuple):
 
 
 class _HunkLines(NamedTuple):
-    """The lines of one hunk without the edit and with it, counted from the first followed line."""
+    """The lines of one hunk before and after the edit, relative to the first tracked line."""
 
     hunk: str
     before: slice
@@ -320,14 +321,14 @@ class _HunkLines(NamedTuple):
 
 
 class PendingSpans(NamedTuple):
-    """The place of a hunk that the edit leaves alone, without the edit and with it."""
+    """The place of a hunk that the edit does not change, before and after the edit."""
 
     before: LineSpan
     after: LineSpan
 
 
 class AppliedEdit:
-    """One edit that has arrived, followed as a whole; changed by its `TrackedDocument` only."""
+    """One edit that has arrived, tracked as a whole; changed by its `TrackedDocument` only."""
 
     def __init__(
         self,
@@ -337,7 +338,7 @@ class AppliedEdit:
         reach: tuple[int, int],
         pending: Mapping[str, PendingSpans],
     ) -> None:
-        """Create an edit; `plan` has changed the lines `before` to `after`.
+        """Track the edit of `plan`, which has changed the lines `before` to `after`.
 
         `reach` are the lines of `before` that the difference may reach; `pending` are the other hunks.
         """
@@ -348,7 +349,7 @@ class AppliedEdit:
         self._before = tuple(before[self._first : end])
         self._after = tuple(after[self._first : self._end])
         self._parts = tuple(_parts(plan, self._first))
-        # A hunk at the edge may have lines put before it that are outside.
+        # Lines outside may be inserted before a hunk at the edge.
         inside = self._first + (not self._is_top), end - (not self._is_bottom)
         self._pending = {
             hunk: PendingSpans(one.before.shifted(-self._first), one.after.shifted(-self._first))
@@ -358,7 +359,7 @@ class AppliedEdit:
         self._touched = False
 
     def apply_changes(self, effects: Iterable[LineChange]) -> bool:
-        """Move with the changes of one message. Return False if a change reaches over the edge."""
+        """Move with the changes of one message; return False if a change crosses the edge."""
         self._touched = False
         return all(self._apply_change(effect) for effect in effects)
 
@@ -376,17 +377,15 @@ class AppliedEdit:
         return first >= self._first and stop <= self._end - delta
 
     def forget(self, hunks: Container[str]) -> bool:
-        """Forget these hunks, whose text is no longer what this edit wrote. Return False if no
-        other hunks are left.
-        """
+        """Forget these hunks, whose text has changed since; return False if no hunks are left."""
         self._parts = tuple(part for part in self._parts if part.hunk not in hunks)
         return bool(self._parts)
 
     def detect_undo(self, lines: Sequence[str]) -> Iterator[ToggledHunk]:
-        """Yield its hunks, if the last changes have undone or redone it.
+        """Yield the hunks of the edit, if the last changes have undone or redone the edit.
 
         Args:
-            lines: The text as it is now.
+            lines: The current text.
         """
         is_undone = self._is_undone(lines)
         if is_undone is None:
@@ -399,7 +398,7 @@ class AppliedEdit:
             yield ToggledHunk(hunk, is_undone, place, "".join(other))
 
     def pending_spans(self, lines: Sequence[str]) -> Iterator[tuple[str, LineSpan]]:
-        """Yield in that case the place of each hunk that was pending when the edit was sent."""
+        """Yield the places of the other pending hunks, if the edit was undone or redone."""
         is_undone = self._is_undone(lines)
         if is_undone is None:
             return
@@ -407,7 +406,7 @@ class AppliedEdit:
             yield hunk, (before if is_undone else after).shifted(self._first)
 
     def _is_undone(self, lines: Sequence[str]) -> bool | None:
-        """Return True for the text before the edit, False for the text after; None if neither is new."""
+        """Return True after an undo of the edit, False after a redo, None after other changes."""
         sides = (self._before, self._after)
         if not self._touched or self._end - self._first not in map(len, sides):
             return None
@@ -416,7 +415,7 @@ class AppliedEdit:
 
 
 def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
-    """Yield the hunks of `plan` in order of place, with lines counted from `first`."""
+    """Yield the hunks of `plan` in order of place, with lines relative to `first`."""
     shift = -first
     for hunk, (start, removed, added) in reversed(plan.effects):
         before = slice(start - first, start - first + removed)
@@ -427,13 +426,13 @@ def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
 def applied_edit(
     plan: EditPlan, before: Sequence[str], after: Sequence[str], pending: Mapping[str, PendingSpans]
 ) -> AppliedEdit | None:
-    """Return an edit that has arrived, to be followed; None if following its hunks is enough.
+    """Return an edit that has arrived, to be tracked; None if it is enough to track its hunks.
 
     Args:
-        plan: The edit.
-        before: The lines of the text it was made for.
-        after: The lines of the text with the edit.
-        pending: The places in both of the hunks that the edit leaves alone.
+        plan: The plan of the edit.
+        before: The lines of the text before the edit.
+        after: The lines of the text after the edit.
+        pending: The places of the hunks that the edit does not change.
     """
     if plan.is_undo or plan.settle or not plan.effects:
         return None
@@ -444,17 +443,17 @@ def applied_edit(
         return None
     grown = sum(change.added - change.removed for _, change in plan.effects)
     if hunks[1] == len(before) and last.added == 0 and not after[-1]:
-        grown += 1  # an empty line follows what is the last line end now
+        grown += 1  # an empty line follows the new last line end
     if reach[1] - reach[0] > _MAX_REACH or len(after) - len(before) != grown:
         return None
     return AppliedEdit(plan, before, after, reach, pending)
 
 
 def _reach(before: Sequence[str], after: Sequence[str], top: int, bottom: int) -> tuple[int, int]:
-    """Return the lines of `before` that a smallest difference to `after` may touch.
+    """Return the lines of `before` that a smallest difference to `after` may include.
 
-    All differences are between `top` and `bottom`. If lines beside the changed lines read like
-    them, a difference may report the change further up or down.
+    All changes are between `top` and `bottom`. If lines beside the changed lines read like them, a
+    difference may report the change further up or down.
     """
     n_before, n_after = len(before), len(after)
     shorter = min(n_before, n_after)
