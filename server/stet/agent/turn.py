@@ -1,11 +1,11 @@
 """A turn: one question and everything until its end. Values only.
 
-A turn is ended early by an exception; its message is a sentence for the user:
+An exception ends a turn early; its message is a sentence for the user:
 
     TurnStopped
-    ├── LimitReached       a limit of the user's; the turn is `limited`
-    ├── SendingDeclined    the user said no; the turn is `cancelled`
-    └── TurnFailed         the turn can't go on; the turn is `failed`
+    ├── LimitReached       a limit is reached; the turn is `limited`
+    ├── SendingDeclined    the user has declined; the turn is `cancelled`
+    └── TurnFailed         the turn can't continue; the turn is `failed`
 """
 
 import re
@@ -29,12 +29,12 @@ from stet.workspace.attachments import Attachments
 
 
 class TurnState(StrEnum):
-    """Where a turn is; the words of the public contract."""
+    """The state of a turn; the values are public names."""
 
     QUEUED = "queued"
     RUNNING = "running"
     WAITING = "waiting"
-    """For the user's answer to the turn's question."""
+    """The turn waits for the user's answer to its question."""
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -42,12 +42,12 @@ class TurnState(StrEnum):
 
 
 THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-"""What some models put before their answer."""
+"""The thoughts that some models write before their answer."""
 COMPACTED_NOTE = "The conversation had become long: earlier parts of it were compacted."
 _NOT_RUN = "The turn ended before this call was carried out."
 
 REMOVAL = "Remove the comment that asked for this"
-"""What the hunk says by which the comment that a turn carries out is taken out; see `stet.agent.comment_turns`."""
+"""The summary of the hunk that removes the comment of a turn (`stet.agent.comment_turns`)."""
 PROPOSALS_STAY = "What was proposed stays; ask again to go on."
 HOW_TO_CONTINUE = "Ask again to go on."
 
@@ -57,18 +57,18 @@ FINAL_STATES = frozenset(
 
 
 class Mode(StrEnum):
-    """How a question is answered."""
+    """The way in which a question is answered."""
 
     AGENT = "agent"
     """With tools; may propose edits."""
     ASK = "ask"
     """With tools that read; proposes nothing."""
     REWRITE = "rewrite"
-    """The selection in one shot, without tools."""
+    """Rewrites the selection in one shot, without tools."""
 
 
 MODES = {Marker.DO: Mode.AGENT, Marker.ANSWER: Mode.ASK}
-"""How what a comment says is answered."""
+"""The mode of a turn by the marker of its comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class CommentLocation:
     """The place of a comment that asks for a turn.
 
     Attributes:
-        uri: The URI of its document.
-        line: One of its lines, 0-based.
+        uri: The URI of the comment's document.
+        line: One of the comment's lines, 0-based.
         revision: The revision of the document to which `line` refers (`TextDocument.revision`).
     """
 
@@ -91,19 +91,19 @@ class Ask:
     """The request of the user.
 
     Attributes:
-        prompt: The user's words.
-        mode: How to answer.
+        prompt: The text of the question.
+        mode: The way to answer.
         place: The place in the editor where the user asked.
         chat: The conversation; turns of one chat run one after the other.
         disabled_tools: Tools disabled for this question, in addition to those of the settings.
         disabled_groups: Groups of tools disabled in the same way.
         comment: The comment that asks, if there is one; until the comment has been read, `prompt`
             and `mode` are guessed from its line.
-        is_users: Whether `prompt` is in the user's own words, and not in the project's.
+        is_users: Whether the user wrote `prompt`, and not the project.
         attachments: The attachments of the question. None: the user's attachments when the question
             is asked or, if these were not known then, when the question is answered.
         retries: The id of the hunk in conflict that the turn makes again; "" for no hunk. Turns of
-            older versions have no such field: they are over when they are loaded.
+            older versions are loaded without this field.
     """
 
     prompt: str
@@ -120,12 +120,12 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """When something was said in a turn, after its question.
+    """The time of a message of a turn, after the question.
 
     Attributes:
-        role: By whom.
-        at: When, in seconds since the epoch: when the model had said all of it, or had been shown it.
-        n: How much was said by then: characters of `Turn.answer`, or entries of `Turn.steering`.
+        role: The author of the message.
+        at: The time at which the model finished or read the message, in seconds since the epoch.
+        n: The length by then of `Turn.answer` in code points, or of `Turn.steering` in entries.
     """
 
     role: Literal["user", "assistant"]
@@ -135,7 +135,7 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class TurnMessage:
-    """One message of a turn: who said it, when (seconds since the epoch), and what."""
+    """One message of a turn: its author, its time in seconds since the epoch, and its text."""
 
     role: Literal["user", "assistant"]
     at: float
@@ -147,30 +147,29 @@ class Turn:
     """One turn at one moment.
 
     Attributes:
-        id: Unique in the server.
+        id: The id of the turn, unique in the workspace.
         ask: The question.
         state: The state of the turn.
         model: The model that answers, once it is known.
         answer: The model's text so far.
-        summary: One or two sentences for the end.
+        summary: One or two sentences about the result.
         error: Why the turn failed, was limited or cancelled.
         tool_calls: The calls, in order.
-        files_read: Names, in order, without repeats.
+        files_read: The names of the files read, in order, without repeats.
         rejected: Edits that the policy refused.
         failed: Edits that failed although no rule forbids them.
         files_copied: Names of files whose contents were collected for the user.
         sources: Pages that were found or read.
-        steering: The user's messages while the turn ran, as far as the model has been shown them.
-        rounds: Tokens of each round with the model.
-        beside: Tokens of other requests to the model: summaries of texts that had become too long.
+        steering: The messages that the user sent during the turn and the model has been shown.
+        rounds: The tokens of each round.
+        beside: The tokens of other requests to the model, which summarize the conversation.
         pricing: The price of the tokens, once the model is known.
-        cost: In the currency of the price, or None if no price is known.
+        cost: The cost in the currency of the price, or None if no price is known.
         question: The question that the turn is waiting on, if there is one.
         at: When the user asked, in seconds since the epoch.
         ended_at: When the turn ended; 0 before its end.
-        utterances: The times at which the model answered and the user said more, in order.
-        notes: Notes for the user about how the question was read or sent: a missing file, for
-            example.
+        utterances: The times of the model's answers and of the user's steering, in order.
+        notes: Notes for the user about how the question was read or sent, such as a missing file.
     """
 
     id: str
@@ -199,17 +198,17 @@ class Turn:
 
     @property
     def usage(self) -> Usage:
-        """Return the tokens of all rounds, and of the requests beside them."""
+        """The tokens of all rounds and of the other requests."""
         return sum(self.rounds, self.beside)
 
     @property
     def user_texts(self) -> tuple[str, ...]:
-        """What the user has said in it; a comment and a project's prompt are a stranger's words."""
+        """The texts that the user wrote; not the text of a comment or of a project's prompt."""
         is_theirs = self.ask.comment is None and self.ask.is_users
         return (self.ask.prompt, *self.steering) if is_theirs else self.steering
 
     def is_success(self, *, has_proposed: bool) -> bool:
-        """Return whether it did what it was asked for: not where all its edits came to nothing.
+        """Return whether the turn is completed, with an edit if it tried to edit.
 
         Args:
             has_proposed: Whether the model has proposed an edit.
@@ -218,7 +217,7 @@ class Turn:
 
     @property
     def messages(self) -> tuple[TurnMessage, ...]:
-        """Return the messages in order: first the question, last the text of `done`, if new."""
+        """The messages in order: first the question, last the text of `done` if it is new."""
         collected = [TurnMessage("user", self.at, self.ask.prompt)]
         start = 0
         for one in self.utterances:
@@ -233,7 +232,7 @@ class Turn:
         return tuple(collected)
 
     def with_round(self, completion: Completion, at: float = 0.0) -> "Turn":
-        """Return the turn after the model has answered once more, at a time in seconds since the epoch."""
+        """Return the turn after a further answer, at the time `at` in seconds since the epoch."""
         text = completion.text.strip()
         answer = "\n\n".join(part for part in (self.answer, text) if part)
         spoken = (Utterance("assistant", at, len(answer)),) if text else ()
@@ -242,7 +241,7 @@ class Turn:
         )
 
     def with_steering(self, text: str, at: float) -> "Turn":
-        """Return the turn after the model has been shown what the user said meanwhile."""
+        """Return the turn after the model has been shown a message that the user sent during it."""
         steering = (*self.steering, text)
         utterance = Utterance("user", at, len(steering))
         return replace(self, steering=steering, utterances=(*self.utterances, utterance))
@@ -258,7 +257,7 @@ class Turn:
         )
 
     def with_compaction(self, took: Usage) -> "Turn":
-        """Return the turn after a compaction that took so many tokens; the user is notified."""
+        """Return the turn after a compaction that used `took` tokens, with a note for the user."""
         notes = self.notes if COMPACTED_NOTE in self.notes else (*self.notes, COMPACTED_NOTE)
         return replace(self, beside=self.beside + took, notes=notes)
 
@@ -267,14 +266,14 @@ class Turn:
         return replace(self, tool_calls=(*self.tool_calls, *runs))
 
     def with_run(self, n: int, run: ToolRun) -> "Turn":
-        """Return the turn after call `n` (0-based) has gone one step on."""
+        """Return the turn with the new state `run` of call `n` (0-based)."""
         runs = (*self.tool_calls[:n], run, *self.tool_calls[n + 1 :])
         return replace(self, tool_calls=runs)
 
     def ended(self, state: TurnState, *, summary: str = "", error: str = "") -> "Turn":
-        """Return the turn at its end; without a summary the answer's first line serves.
+        """Return the turn at its end; the default summary is the first line of the answer.
 
-        Calls that are not over never will be.
+        Calls that are not over are stopped.
         """
         if not summary and not error:
             summary = first_line(self.answer)
@@ -288,14 +287,14 @@ class Turn:
         )
 
     def with_remaining_note(self, *, has_proposed: bool) -> "Turn":
-        """Return the turn at its end; where a limit has ended it, with what stays and how to go on."""
+        """Return the ended turn; after a limit, the error says what stays and how to go on."""
         if self.state is not TurnState.LIMITED or not self.rounds:
             return self
         error = f"{self.error} {PROPOSALS_STAY if has_proposed else HOW_TO_CONTINUE}"
         return replace(self, error=error, summary=error)
 
     def with_unread_steering(self, unread: Sequence[str]) -> "Turn":
-        """Return the turn at its end, with what the user said too late for the model, if anything."""
+        """Return the ended turn with a note about messages that the model has not been shown."""
         if not unread:
             return self
         quoted = "; ".join(repr(text) for text in unread)
@@ -310,9 +309,7 @@ def time_of(at: float) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Return whether a text says anything: white space, characters without a shape and thoughts do
-    not.
-    """
+    """Return whether a text has a visible character outside the model's thoughts."""
     shown = THOUGHTS.sub("", text)
     return any(character.isprintable() and not character.isspace() for character in shown)
 
@@ -327,35 +324,33 @@ INSTALL_AGAIN = "Install `stet-lsp` again where Stet is installed."
 
 
 def describe_bug(bug: Exception) -> str:
-    """Describe an internal fault for the user. A fault of the installation is one that the user can
-    repair.
-    """
+    """Describe an internal fault for the user, with advice if a package can't be imported."""
     if isinstance(bug, ImportError):
         return f"A package that Stet needs can't be used ({bug}). {INSTALL_AGAIN}"
     return f"Stet failed inside ({type(bug).__name__}); its log has the details."
 
 
 class TurnStopped(Exception):
-    """The turn ends here; what it has proposed stays."""
+    """The turn ends early; its proposals stay."""
 
 
 class LimitReached(TurnStopped):
-    """A limit of the user's ends the turn."""
+    """A limit ends the turn."""
 
 
 class SendingDeclined(TurnStopped):
-    """The user did not want it."""
+    """The user has declined to send the question."""
 
 
 class TurnFailed(TurnStopped):
-    """The turn can't go on."""
+    """The turn can't continue."""
 
 
 def check_refusal(completion: Completion) -> None:
-    """Show a refusal as what it is, in the model's words or the provider's.
+    """Raise an error if the model or the provider's content filter has refused to answer.
 
     Raises:
-        TurnFailed: If it is one.
+        TurnFailed: If the answer is a refusal.
     """
     answer = completion.text.strip()
     if completion.stop_reason is StopReason.REFUSED:
@@ -371,11 +366,11 @@ def check_refusal(completion: Completion) -> None:
 _NAMED = 3
 """The most files that are named for each rule, each file once."""
 _LENGTH = 60
-"""Of a name, in characters: the model may have made it up."""
+"""The most characters of a file's name, which the model may have invented."""
 
 
 def describe_refusals(turn: Turn) -> str:
-    """Return how many edits were refused, of which files and by which rule; nothing if none was."""
+    """Return how many edits were refused, of which files and by which rule; "" if none was."""
     n_edits = len(turn.rejected)
     if not n_edits:
         return ""
@@ -387,9 +382,7 @@ def describe_refusals(turn: Turn) -> str:
 
 
 def describe_failures(turn: Turn, *, has_proposed: bool) -> str:
-    """Return how many edits failed though no rule is against them, and of which files; nothing if
-    none did.
-    """
+    """Return how many edits failed without a refusal, and of which files; "" if there are none."""
     n_edits = len(turn.failed)
     if not n_edits:
         return ""

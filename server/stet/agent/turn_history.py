@@ -1,9 +1,9 @@
 """The turns that a chat remembers, and the part of them that later turns send.
 
-A turn is remembered as it was sent, message by message, so that the next request of the chat begins
-with the bytes of the last one and a provider's cache of these bytes stays valid. A record follows
-the messages: the time, the model, the active file, the proposals, the successes, the failures and
-their reasons. A turn that is too long is compacted (`stet.agent.context_window`), and says so.
+A turn is remembered message by message as it was sent, so that the next request of the chat begins
+with the same bytes and a provider's cached prefix stays valid. A record follows the messages: the
+time, the model, the active file, the proposals, the successes, the failures and their reasons. A
+turn that is too long is compacted (`stet.agent.context_window`) and marked as such.
 """
 
 import re
@@ -20,13 +20,14 @@ from stet.tools.tool_state import ToolRun, ToolState
 from stet.workspace.snapshot import Snapshot
 
 STEP_FROM = 10
-"""From this `agent.historyLength` on, old turns are left out several at once (see `recent`)."""
+"""From this `agent.historyLength` on, several old turns are left out at once; see
+`recent_exchanges`."""
 MAX_ANSWER = 4000
-"""Characters kept of an answer in the short form of a turn."""
+"""The most characters of an answer in the short form of a turn."""
 MAX_ENTRIES = 20
-"""How many proposals, failures or sources of one turn its record lists."""
+"""The most proposals, failures or sources that the record of a turn lists."""
 MAX_ENTRY = 200
-"""Characters of one of them."""
+"""The most characters of one entry of a record."""
 NOT_RUN = "Not carried out to its end: the turn ended before.\n"
 RECORD = "turn_record"
 
@@ -37,10 +38,10 @@ class TurnRecord:
 
     Attributes:
         at: When the user asked, in seconds since the epoch.
-        answered: When the turn ended.
-        steered: The times at which the user said more.
+        answered: When the turn ended, in seconds since the epoch.
+        steered: The times of the user's steering, in seconds since the epoch.
         model: The model that answered.
-        usage: Tokens of all its rounds.
+        usage: The tokens of the turn.
         state: The final state of the turn.
         error: The reason, if the turn did not succeed.
         active: The name of the active file; "" if there was none.
@@ -88,7 +89,7 @@ class TurnRecord:
 
     @property
     def text(self) -> str:
-        """For the model, in its tags."""
+        """The record for the model, in a tag."""
         attributes = {
             "asked": time_of(self.at),
             "answered": time_of(self.answered),
@@ -119,11 +120,11 @@ class Exchange:
 
     Attributes:
         messages: From the question to the record; every call has its result.
-        question: The question with the text before it, without the state of the editor.
+        question: The question with the feedback before it, without the state of the editor.
         answer: The text that the model wrote.
         record: The other remembered facts; None if several turns are summarized as one.
-        n_messages: The number of user messages and answers that it counts as (`agent.historyLength`).
-        guard: The privacy rules under which the turn was sent (`stet.agent.turn_history`).
+        n_messages: The number of messages that it counts as for `agent.historyLength`.
+        guard: The fingerprint of the privacy rules under which the turn was sent.
     """
 
     messages: tuple[Message, ...]
@@ -139,7 +140,7 @@ class Exchange:
     ) -> "Exchange":
         """Create the exchange of a finished turn from the messages of that turn.
 
-        The record is appended to the last answer, or is an answer of its own after tool results.
+        The record is appended to the last answer, or is a separate answer after tool results.
         """
         answer = (turn.answer or turn.summary).strip()[:MAX_ANSWER]
         messages = with_missing_results(turn_messages)
@@ -157,7 +158,7 @@ class Exchange:
     ) -> "Exchange":
         """Create an exchange with only the question and the answer of a turn."""
         content = "\n\n".join(part for part in (answer, record.text if record else "") if part)
-        # Some providers refuse an empty answer for ever after.
+        # Some providers refuse every request that contains an empty answer.
         messages = (Message("user", question), Message("assistant", content or "(No answer.)"))
         return cls(messages, question, answer, record, n_messages)
 
@@ -186,11 +187,11 @@ class Prompt:
 
     @property
     def current_turn(self) -> tuple[Message, ...]:
-        """Return the messages of this turn, beginning with its question."""
+        """The messages of this turn, beginning with its question."""
         return tuple(self.messages[1 + sum(len(one.messages) for one in self.history) :])
 
     def replace(self, history: Sequence[Exchange], current_turn: Sequence[Message]) -> None:
-        """Send these instead."""
+        """Replace the earlier turns and the messages of this turn."""
         self.history = tuple(history)
         self.messages[:] = [self._system, *flatten(history), *current_turn]
 
@@ -203,8 +204,9 @@ def flatten(history: Iterable[Exchange]) -> tuple[Message, ...]:
 def recent_exchanges(history: Sequence[Exchange], length: int) -> tuple[Exchange, ...]:
     """Return the latest whole turns with at most `length` user messages and answers.
 
-    Where there are more, as many go as leave half of it (from `STEP_FROM` on): left out one by one,
-    every turn would begin with other bytes than the one before, and no cache would hold.
+    If there are more, turns are left out until half of `length` remains (from `STEP_FROM` on): if
+    they were left out one by one, every turn would begin with other bytes than the previous one,
+    and no cached prefix would be valid.
     """
     if sum(one.n_messages for one in history) <= length:
         return tuple(history)
@@ -219,9 +221,7 @@ def recent_exchanges(history: Sequence[Exchange], length: int) -> tuple[Exchange
 
 
 def with_missing_results(messages: Sequence[Message]) -> list[Message]:
-    """Return `messages` with a result for every call: without one, a provider refuses them for ever
-    after.
-    """
+    """Return `messages` with a result for every call; without one, providers refuse the request."""
     found: list[Message] = []
     for unit in message_groups(messages):
         found += unit
@@ -231,9 +231,7 @@ def with_missing_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def message_groups(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
-    """Return `messages` in what must stay together: an answer that calls, with the results of its
-    calls.
-    """
+    """Return `messages` in groups: an answer and the results of its calls, or a single message."""
     found: list[list[Message]] = []
     for message in messages:
         if message.role == "tool" and found:
@@ -263,9 +261,9 @@ _FEEDBACK = re.compile(r"<since_last_turn>.*</since_last_turn>\n?", re.DOTALL)
 
 
 def privacy_fingerprint(snapshot: Snapshot) -> str:
-    """Return a short text that differs where privacy rules do, with the time from which they hold.
+    """Return a digest of the privacy rules and the current time, in seconds since the epoch.
 
-    The ignore files of the roots are among the rules. Asks the disk.
+    The rules include the ignore files of the roots. Blocks on the disk.
     """
     settings = snapshot.settings
     stamps = snapshot.rules.stamps(root.path for root in snapshot.roots)
@@ -284,7 +282,7 @@ def drop_stale_history(
 
     Args:
         history: The history of the conversation.
-        guard: The rules of this turn.
+        guard: The fingerprint of the rules of this turn.
         written: When an ignore file, of any folder, was last written, in seconds since the epoch:
             earlier texts were sent without that ignore file.
     """
@@ -297,7 +295,7 @@ def drop_stale_history(
 
 
 def _is_current(earlier: str, guard: str, written: float) -> bool:
-    """Return whether the rules of an earlier turn are those of this one."""
+    """Return whether an earlier turn was sent under the rules of this turn."""
     rules, _, sent = earlier.partition(" ")
     return rules == guard.partition(" ")[0] and written <= float(sent or 0)
 

@@ -1,7 +1,7 @@
-"""What a turn does between its start and its end: look, choose the model, work.
+"""The work of a turn: open the model, collect the context, build the prompt, run the loop.
 
-Everything heavy (tools, their schemas, the model's client) hangs on this module, so it is imported
-after the server has answered `initialize`, in a thread.
+This module imports everything heavy (tools, their schemas, the model's client), so it is imported
+in a thread after the server has answered `initialize`.
 """
 
 import asyncio
@@ -75,9 +75,7 @@ from stet.workspace.workspace import Workspace
 
 
 def linked_files(uri: str | None, graph: LinkGraph | None) -> tuple[str, ...]:
-    """Return the files that the scope `linked` adds to the file at `uri`. The scope adds one step,
-    in both directions.
-    """
+    """Return the files that the scope `linked` adds to the file at `uri`: its direct neighbours."""
     return () if uri is None or graph is None else graph.neighbours(uri, 1)
 
 
@@ -88,13 +86,14 @@ def create_turn_rules(
 
     Args:
         ask: The question; its place names the file that was active.
-        workspace: Settings and roots.
-        shown: What the model has been shown, by canonical URI; it may grow, and the scope `context` with it.
+        workspace: The workspace with its settings and roots.
+        shown: The documents that the model has been shown, by canonical URI. Documents that are
+            added later extend the scope `context`.
         linked: URIs of the files that are linked with the active one, for the scope `linked`.
     """
     settings = workspace.settings.edit
     off = {*workspace.settings.agent.disabled_tools, *ask.disabled_tools}
-    # A tool that is switched off must not come in by a position of another.
+    # A disabled tool must not be replaced by a special position of another tool.
     settings = replace(
         settings,
         can_create=settings.can_create and "create_file" not in off,
@@ -132,13 +131,13 @@ class TurnInputs:
     """The state of the workspace when a turn begins.
 
     Attributes:
-        context: The context of the editor that is sent.
+        context: The context of the question.
         feedback: The decisions since the last feedback to the model.
         section: The feedback as text.
         linked: The files that the scope `linked` adds.
         options: The options of the system prompt.
         active: The name of the active file; "" if there is none.
-        epoch: The rules of privacy (`stet.agent.turn_history`).
+        epoch: The fingerprint of the privacy rules (`stet.agent.turn_history`).
         written_at: When an ignore file was last written, in seconds since the epoch.
     """
 
@@ -153,19 +152,19 @@ class TurnInputs:
 
     @property
     def feedback_text(self) -> str:
-        """The text before the question: what became of the earlier answers."""
+        """The text before the question: the feedback about earlier proposals."""
         return f"{self.section.text}\n" if self.section else ""
 
 
 class TurnPipeline:
-    """Does the turns' work for one server.
+    """The executor of the turns of one server.
 
     Args:
-        workspace: The world.
-        ledger: Where proposals go.
-        models: Where the model comes from.
-        editor: What tools may have the editor do at once.
-        searcher: What searches are asked; by default one that reads the files.
+        workspace: The workspace.
+        ledger: Receives the proposals.
+        models: Opens the model.
+        editor: The actions of the editor that tools may run at once.
+        searcher: Answers searches; by default by reading the files.
     """
 
     def __init__(
@@ -190,8 +189,8 @@ class TurnPipeline:
         """Run `turn` to its end.
 
         Raises:
-            TurnStopped: If it ends before its time.
-            ModelError: If there is no model or it can't be asked.
+            TurnStopped: If the turn ends early.
+            ModelError: If there is no model or a request fails.
         """
         async with self.models.use(self._workspace.settings.model) as opened:
             model = self._wrap_model(opened, turn)
@@ -205,7 +204,7 @@ class TurnPipeline:
                 model_ask = replace(ask, prompt=ask.prompt + task.note)
             inputs = await asyncio.to_thread(self._input_collector(model_ask, session))
             turn = replace(turn, notes=(*turn.notes, *inputs.context.problems))
-            if task is None and turn.ask.is_users:  # a stranger's words name no host for the user
+            if task is None and turn.ask.is_users:  # text by others must not approve a host
                 session.record_user_message(turn.ask.prompt)
             ctx = self._tool_context(turn, session, inputs, channel.ask_question)
             ctx.proposer.untrusted.add(f"the project's {NAME}", inputs.options.project)
@@ -249,8 +248,9 @@ class TurnPipeline:
         return Toolbox(tools_for(ask, settings, has_web=has_web), ctx)
 
     def _with_pricing(self, turn: Turn, provider: str) -> Turn:
-        """Return the turn with its model's pricing. If a limit needs an unknown price, add a note
-        once.
+        """Return the turn with its model's pricing.
+
+        If `agent.maxCost` is set and the price is unknown, add a note, once for each model.
         """
         settings, model = self._workspace.settings, (provider, turn.model)
         turn = replace(turn, pricing=pricing_of(settings.model.price, *model))
@@ -267,9 +267,7 @@ class TurnPipeline:
     def _build_prompt(
         self, ask: Ask, session: Session, inputs: TurnInputs, toolbox: Toolbox, window: int | None
     ) -> Prompt:
-        """Build the messages that a turn sends first. Constant parts come first, the editor's state
-        last.
-        """
+        """Build the messages of a turn's first request: constant parts first, the question last."""
         settings = self._workspace.settings
         rules = toolbox.ctx.proposer.rules
         system = Message("system", system_prompt(ask.mode, rules, inputs.options))
@@ -281,10 +279,10 @@ class TurnPipeline:
         return Prompt(system, fit_history(history, budget), question)
 
     async def preview(self, ask: Ask, session: Session) -> list[tuple[str, str]]:
-        """Name and text of every part of what a turn would send first; nothing is sent.
+        """Return the name and the text of every part of a turn's first request; nothing is sent.
 
         Raises:
-            TurnFailed: If the question could not be asked: nothing is selected, say.
+            TurnFailed: If the question could not be asked, for example because nothing is selected.
         """
         inputs = await asyncio.to_thread(self._input_collector(ask, session))
         if ask.mode is Mode.REWRITE:
@@ -325,9 +323,7 @@ class TurnPipeline:
         return self._workspace.redactor if is_enabled else None
 
     def _wrap_model(self, model: Model, turn: Turn) -> Model:
-        """Return the model for a turn. The model receives no secret and no control token, and
-        requests are recorded.
-        """
+        """Wrap the model for a turn: it receives no secret and no control token, and is logged."""
         choice = self.models.choice
         host = host_of(choice.base_url) if choice is not None else ""
         origin = RequestOrigin(turn.id, turn.ask.chat, host)
@@ -336,9 +332,7 @@ class TurnPipeline:
         return RedactingModel(escaping, self._redactor(), self._workspace.request_log, origin, now)
 
     def _input_collector(self, ask: Ask, session: Session) -> Callable[[], TurnInputs]:
-        """Return a function that collects the current inputs. It looks at the disk: call it in
-        another thread.
-        """
+        """Return a function that collects the inputs; it blocks on the disk."""
         attachments = self._with_attachments(ask).attachments or Attachments()
         snapshot = with_scope(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
         hunks, knowledge = self._ledger.hunks(chat=ask.chat), session.knowledge
@@ -349,12 +343,12 @@ class TurnPipeline:
         settings = snapshot.settings
 
         def collect() -> TurnInputs:
-            epoch = privacy_fingerprint(snapshot)  # first: what is written from now on is later
+            epoch = privacy_fingerprint(snapshot)  # first: its time must precede later writes
             scopes = (snapshot.settings.context.scope, snapshot.settings.edit.scope)
             graph = scan_links(snapshot, self.links) if "linked" in scopes else None
             context = build_context(snapshot, ask.place, ask.prompt, graph, attachments)
             if settings.privacy.redact_secrets:
-                for document in context.shown:  # whole, as a part of a key can't be told by itself
+                for document in context.shown:  # whole, as a part of a key is not recognised
                     if not document.is_large:
                         snapshot.redactor.learn(document.text)
                 for line_range in context.line_ranges:
@@ -376,7 +370,7 @@ class TurnPipeline:
                 self._prompt_options(snapshot, uri),
                 name,
                 epoch,
-                # What the conversation was shown has just been asked about, with its ignore files.
+                # Collecting the feedback has checked the ignore files of all shown files.
                 snapshot.rules.last_modified(),
             )
 
@@ -389,9 +383,7 @@ class TurnPipeline:
         return replace(ask, attachments=self._workspace.attachments)
 
     def _prompt_options(self, snapshot: Snapshot, uri: str | None) -> PromptOptions:
-        """Return how the model is to be, for a question about the document `uri`. Blocks on the
-        disk.
-        """
+        """Return the options of the system prompt for a document. Blocks on the disk."""
         roots = snapshot.roots
         if roots not in self._languages:  # detected once: the prompt starts the same
             self._languages[roots] = detect_workspace_language(snapshot)
@@ -402,9 +394,7 @@ class TurnPipeline:
         )
 
     def _token_confirmation(self, channel: TurnChannel) -> Callable[[Turn, int], Awaitable[None]]:
-        """Return a function that holds back a turn that would send more than the user wants
-        unasked.
-        """
+        """Return a function that asks the user before more than `context.warnTokens` are sent."""
         limit = self._workspace.settings.context.warn_tokens
 
         async def confirm(turn: Turn, tokens: int) -> None:
@@ -423,7 +413,7 @@ class TurnPipeline:
     def _tool_context(
         self, turn: Turn, session: Session, inputs: TurnInputs, ask_question: AskQuestion = no_user
     ) -> ToolContext:
-        """Return what the tools of a turn share."""
+        """Return the ports that the tools of a turn share."""
         shown = ShownDocuments(inputs.context.shown)
         rules = create_turn_rules(turn.ask, self._workspace, shown, inputs.linked)
         snapshot = self._workspace.snapshot()
@@ -450,7 +440,7 @@ class TurnPipeline:
 
 
 def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:
-    """Note what a prompt shows of texts that are not the user's words."""
+    """Record the texts of a prompt that others may have written."""
     for message in (exchange for turn in prompt.history for exchange in turn.messages):
         if message.role != "assistant":
             ctx.proposer.untrusted.add("what was read earlier in this chat", message.content)

@@ -13,11 +13,11 @@ from stet.tools.editor_actions import AskQuestion, Question
 
 
 class UnknownQuestion(Exception):
-    """There was never a question with that id."""
+    """No question has ever had this id."""
 
 
 class NoPendingQuestion(Exception):
-    """No turn waits for such an answer. The message says why, or which answers are allowed."""
+    """No turn accepts the answer; the message says why, or which answers are allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class _PendingQuestion:
 
 
 class PendingQuestions:
-    """All questions of one server, the oldest first; touched on the event loop only.
+    """All questions of one server, the oldest first; used on the event loop only.
 
-    A turn has at most one that waits.
+    A turn has at most one pending question.
     """
 
     def __init__(self) -> None:
@@ -54,8 +54,8 @@ class PendingQuestions:
         """Return the turn and the question with that id, by default the oldest pending question.
 
         Raises:
-            NoPendingQuestion: If it is answered, its turn is over, or none waits.
-            UnknownQuestion: If there never was one.
+            NoPendingQuestion: If the question is answered, its turn is over, or none is pending.
+            UnknownQuestion: If no question has ever had this id.
         """
         one = self._find(question_id)
         return one.turn, one.question
@@ -83,7 +83,7 @@ class PendingQuestions:
             raise NoPendingQuestion(
                 f"{answer_text!r} is no answer to {one.question.text!r}; {message}"
             )
-        # Resolve the question at once, not when its turn continues: a second answer is too late.
+        # Remove the question now and not when its turn continues: a second answer is too late.
         del self._pending[one.question.id]
         if not one.answer.done():
             one.answer.set_result(answer)
@@ -108,13 +108,13 @@ Emit = Callable[[AgentEvent], None]
 
 @dataclass(frozen=True, slots=True)
 class TurnChannel:
-    """How a turn that runs reaches the editor.
+    """The connection of a running turn to the editor.
 
     Attributes:
-        emit: Takes each event.
+        emit: Receives each event.
         ask_question: Puts a question of the turn to the user and waits for the answer.
-        steering: What the user has said while the turn runs and the model has not seen.
-        seconds_left: Returns the seconds until the turn's time is over.
+        steering: Messages that the user sent during the turn and the model has not seen.
+        seconds_left: Returns the seconds until the turn's time limit.
     """
 
     emit: Emit
@@ -128,15 +128,15 @@ TurnExecutor = Callable[[Turn, Session, Limits, TurnChannel], Awaitable[Turn]]
 
 
 class TurnRunner:
-    """What exists of a turn only while it runs. Used on the event loop only.
+    """The state of a turn that exists only while it runs; used on the event loop only.
 
     Args:
         turn: Returns the current state of the turn.
-        record: Takes an event, stores the turn that the event carries, and passes the event on.
+        record: Takes an event, stores the event's turn, and passes the event on.
         questions: The pending questions of all turns.
 
     Attributes:
-        steering: What the user has said while the turn runs and the model has not seen.
+        steering: Messages that the user sent during the turn and the model has not seen.
         task: The task that executes the turn, once it is started.
         closing: The turn at its end, while it is being persisted.
     """
@@ -152,11 +152,11 @@ class TurnRunner:
         self._fault = ""
 
     def observe_event(self, event: AgentEvent) -> None:
-        """Note why the model does not answer, until it does."""
+        """Record why the model does not answer; clear the reason at any other event."""
         self._fault = event.reason if isinstance(event, RetryScheduled) else ""
 
     async def run(self, execute: TurnExecutor, session: Session, limits: Limits) -> Turn:
-        """Execute the turn. Return it at its end; only a bug raises."""
+        """Execute the turn and return it at its end. Only a bug raises an exception."""
         try:
             return await self._run_with_limits(execute, session, limits)
         except LimitReached as limit:
@@ -172,8 +172,8 @@ class TurnRunner:
         """Run the turn's work as long as the limits allow. Waiting for the user does not count.
 
         Raises:
-            LimitReached: If it takes longer.
-            TurnFailed: If it takes longer because the model's server fails.
+            LimitReached: If the turn exceeds its time limit.
+            TurnFailed: If it does so because the model's server fails.
         """
         channel = TurnChannel(self._record, self._ask_question, self.steering, self._seconds_left)
         timer = self._timer = asyncio.timeout(limits.seconds)
@@ -188,12 +188,12 @@ class TurnRunner:
             raise LimitReached(limits.out_of_time) from error
 
     def _seconds_left(self) -> float:
-        """Return the seconds until the turn's time is over."""
+        """Return the seconds until the turn's time limit; infinity if there is none."""
         due = self._timer.when() if self._timer is not None else None
         return float("inf") if due is None else max(0.0, due - asyncio.get_running_loop().time())
 
     async def _ask_question(self, question: Question) -> str:
-        """Put a question to the user and return the answer. The turn's clock stops meanwhile."""
+        """Put a question to the user and return the answer. The waiting time does not count."""
         loop, timer, turn = asyncio.get_running_loop(), self._timer, self._turn()
         assert timer is not None, "only a turn at work asks"
         left = self._seconds_left()

@@ -1,7 +1,7 @@
 """The system prompt: Markdown files, joined once per turn.
 
-Nothing here depends on the clock, the cursor or the open files: the beginning of every request has
-the same bytes, so that a provider's cache of the beginning stays valid. Live state comes last.
+The system prompt does not depend on the clock, the cursor or the open files: every request begins
+with the same bytes, so that a provider's cached prefix stays valid. Live state comes last.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from stet.review.policy.rules import EditRules, describe_policy
 
 @dataclass(frozen=True, slots=True)
 class PromptOptions:
-    """The style of the model, as opposed to its task.
+    """The parts of the system prompt that depend on the user and the workspace.
 
     Attributes:
-        character: The user's words for the style (`agent.character`).
-        language: The natural language of this workspace, in English; None if it is not known.
-        project: The project's own instructions, in their tags; empty if there are no instructions.
+        character: The user's description of the style (`agent.character`).
+        language: The English name of the workspace's natural language; None if it is not known.
+        project: The project's instructions, in their tags; empty if there are no instructions.
     """
 
     character: str = ""

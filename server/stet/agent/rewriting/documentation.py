@@ -1,8 +1,8 @@
-"""Documenting code with a model too small to copy it: it writes one line, the code stays verbatim.
+"""Documentation of code by a small model: the model writes one line, and the code stays unchanged.
 
 A model of a hundred million parameters that is asked for a function with a docstring loses or
-changes lines of it. So it is asked for the sentence alone, held to one line by a grammar, and the
-sentence is put where it belongs: below the header of a Python function, above anything else.
+changes lines of the function. So the model is asked for one sentence, which a grammar limits to one
+line, and the sentence is inserted below the header of a Python function, or above other code.
 """
 
 import ast
@@ -17,15 +17,15 @@ from stet.agent.turn import TurnFailed
 from stet.llm.model import Request
 
 MAX_PLACES = 8
-"""Functions documented in one turn."""
+"""The most functions that are documented in one turn."""
 MAX_CHARACTERS = 4000
-"""Characters of one function: the embedded model can read this much in addition to the examples."""
+"""The most characters of one function that the embedded model can read beside the examples."""
 
 _REQUEST_WORDS = re.compile(
     r"\b(doc ?strings?|document|documentation|doc comments?|jsdoc|comments?)\b", re.IGNORECASE
 )
-# Left free, so small a model says that "this is a bit of a complex function"; begun with a verb, it
-# says what the code does. A full stop ends the sentence, except inside a dotted name.
+# Without a grammar, a small model writes "this is a bit of a complex function"; a sentence that
+# begins with a verb describes the code. A full stop ends it, except inside a dotted name.
 _VERBS = (
     "Build", "Calculate", "Check", "Close", "Collect", "Combine", "Compare", "Compute", "Convert",
     "Copy", "Count", "Create", "Decide", "Decode", "Delete", "Encode", "Escape", "Execute", "Fetch",
@@ -97,13 +97,13 @@ class _DocumentationSlot:
 
 
 def wants_documentation(passage: RewritePassage) -> bool:
-    """Return whether the user asks for a docstring or a comment; prose has neither."""
+    """Return whether the user asks for a docstring or a comment, and the text is not prose."""
     known_prose = passage.is_prose and passage.language
     return not known_prose and _REQUEST_WORDS.search(passage.prompt) is not None
 
 
 def plan(passage: RewritePassage) -> RewritePlan:
-    """Ask for a line of documentation for each function that has none.
+    """Return a plan that asks for a line of documentation for each function without one.
 
     Raises:
         TurnFailed: If there is nothing to document, or too much.
@@ -113,9 +113,9 @@ def plan(passage: RewritePassage) -> RewritePlan:
     def finish(answers: Sequence[str]) -> str:
         lines = passage.lines
         for number, (place, answer) in enumerate(zip(places, answers, strict=True)):
-            # On one line, even from a model that does not obey the grammar.
+            # A model may ignore the grammar: join the lines of its answer.
             line = f"{place.before}{' '.join(answer.split())}{place.after}{passage.line_end}"
-            # Places are in order, so each earlier line that went in moves this one down by one.
+            # The places are in order: each inserted line moves the next place down by one.
             lines.insert(place.line + number, line)
         return "".join(lines)
 
@@ -184,8 +184,8 @@ def _docstring_slot(node: _Definition, lines: list[str]) -> _DocumentationSlot |
     """Return the place for a docstring, or None if the body begins on a line of the header.
 
     Args:
-        node: Its line numbers, from 1, count one more than the passage's.
-        lines: One line in front, then those of the passage.
+        node: The definition; its 1-based line numbers count the added header line.
+        lines: The added header line, then the lines of the passage.
     """
     first = node.body[0]
     line = first.lineno - 1
@@ -193,7 +193,7 @@ def _docstring_slot(node: _Definition, lines: list[str]) -> _DocumentationSlot |
         line = min([line, *(decorator.lineno - 1 for decorator in first.decorator_list)])
     text = lines[line]
     indent = text[: len(text) - len(text.lstrip())]
-    # The parser counts columns in bytes, but an indent is ASCII or no Python.
+    # The parser counts columns in bytes, but an indent is always ASCII.
     if line == first.lineno - 1 and first.col_offset != len(indent):
         return None
     # Comments between header and body stay with the body.

@@ -1,7 +1,7 @@
-"""Rewriting in one shot: the selection and the instruction in, its new text in a fence out.
+"""Rewriting in one request: the model gets the selection and the instruction.
 
-The new text is asked for in one fenced block. An answer without a fence is taken where it can be nothing else
-than the new text: a model that explains itself, asks back or refuses must not end up in the file.
+The model is asked for the new text in one fenced block. An answer without a fence is accepted only
+if it is certainly the new text: an explanation, a question or a refusal must not get into the file.
 """
 
 import re
@@ -19,7 +19,7 @@ from stet.text.render import fence_for
 _WORD = re.compile(r"\w+")
 _BLANKS = " \t"
 _FEWEST_WORDS = 2
-"""Words beside a selection on one side only, so that their repetition is no coincidence."""
+"""The fewest words beside a selection, on one side only, whose repetition is no coincidence."""
 
 
 def extract_replacement(text: str, passage: RewritePassage, mark: str) -> str:
@@ -48,7 +48,11 @@ def repeats_surroundings(text: str, passage: RewritePassage) -> bool:
 
 
 def _strip_mark(text: str, passage: RewritePassage, mark: str) -> str:
-    """Take off the tags of the selection, with what the model repeats of the text around them."""
+    """Remove the tags of the selection and the surrounding text that the model repeats.
+
+    Raises:
+        TurnFailed: If the content of the tags is ambiguous.
+    """
     opening, closing = f"<{mark}>", f"</{mark}>"
     if opening not in text and closing not in text:
         return text
@@ -72,7 +76,7 @@ def _line_around(passage: RewritePassage) -> tuple[str, str]:
 
 
 def _strip_line(text: str, passage: RewritePassage) -> str:
-    """Take off the rest of the selection's lines, where the answer repeats it on both sides."""
+    """Remove the rest of the selection's lines if the answer repeats it on both sides."""
     head, tail = _line_around(passage)
     body = text.rstrip("\n")
     is_repeated = (
@@ -88,7 +92,7 @@ def _strip_line(text: str, passage: RewritePassage) -> str:
 
 
 def _restore_edges(text: str, passage: RewritePassage) -> str:
-    """Keep the indentation out of the selection, and the blanks at its edges that part two words."""
+    """Remove a repeated indent, and restore blanks at the edges that separate two words."""
     head, tail = _line_around(passage)
     if not text.strip():
         return text
@@ -107,7 +111,7 @@ def _restore_edges(text: str, passage: RewritePassage) -> str:
 _FENCE = re.compile(r"^(`{3,})[^\n`]*\n(.*?)^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
 _ANY_FENCE = re.compile(r"```|^[ \t]*~~~", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
-# How models begin when they talk about the text instead of writing it.
+# The beginnings of answers in which a model talks about the text instead of writing it.
 _TALK = re.compile(
     r"""\W*(?:
         (?:sure|certainly|of\ course|absolutely|okay|ok|yes|no|done|great|alright|all\ right|got\ it|
@@ -127,13 +131,13 @@ _TALK = re.compile(
 )
 _OPENING_QUOTES, _CLOSING_QUOTES = "\"'`*\u201c\u2018\u00ab\u201e", "\"'`*\u201d\u2019\u00bb\u201c"
 _LEAST_COMMON = 0.3
-"""The share of the words of several lines of code that an answer without a fence has to keep."""
+"""An answer without a fence must have this share of the words of several lines of code."""
 _MOST_TIMES = 3
-"""How many times as long as the selection an answer without a fence may be ..."""
+"""An answer without a fence may be this many times as long as the selection ..."""
 _MOST_MORE = 40
-"""... and how many characters more."""
+"""... plus this many characters."""
 _LEAST_SHARE = 20
-"""The new text has at least one character for every 20 of the selection."""
+"""An answer without a fence has at least one character for every 20 of the selection."""
 
 
 def new_text(answer: str, passage: RewritePassage, mark: str) -> str:
@@ -165,7 +169,7 @@ def _text_in_fence(answer: str, passage: RewritePassage) -> str:
         )
     fence, text = blocks[0]
     rest, file_fence = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
-    # A selection that is a fenced block itself may have come back without a fence around it.
+    # If the selection is a fenced block, the fence of the answer may be that of the selection.
     is_bare = file_fence is not None and file_fence[1] == fence and not rest.strip()
     if "```" in rest or is_bare:
         raise TurnFailed(
@@ -176,9 +180,13 @@ def _text_in_fence(answer: str, passage: RewritePassage) -> str:
 
 
 def _text_without_fence(answer: str, passage: RewritePassage, mark: str) -> str:
-    """Take an answer without a fence as the new text, if it can be nothing else."""
+    """Return an answer without a fence as the new text, if it is certainly the new text.
+
+    Raises:
+        TurnFailed: If the answer may be something else.
+    """
     text = extract_replacement(answer.strip("\n"), passage, mark)
-    # Chat templates put blanks around an answer.
+    # Chat templates add blanks around an answer.
     text = text if passage.text[:1].isspace() else text.lstrip()
     text = text if passage.text[-1:].isspace() else text.rstrip()
     new, old = text.strip(), passage.text.replace("\r\n", "\n").replace("\r", "\n").strip()
@@ -193,14 +201,15 @@ def _text_without_fence(answer: str, passage: RewritePassage, mark: str) -> str:
 
 
 def _has_words_of(new: str, old: str) -> bool:
-    """Return whether the text `new` keeps some of the words of the code `old`."""
+    """Return whether `new` has at least the share `_LEAST_COMMON` of the words of `old`."""
     words = set(_WORD.findall(old))
     return len(words & set(_WORD.findall(new))) >= _LEAST_COMMON * len(words)
 
 
 def _has_other_shape(new: str, old: str) -> bool:
-    """Return whether `new` is far longer or shorter than `old`, or has lines that may be talk; both
-    stripped.
+    """Return whether `new` is far longer or shorter than `old`, or has more lines or paragraphs.
+
+    Both texts are stripped.
     """
     lines, old_lines = new.split("\n"), old.split("\n")
     is_longer = len(new) > _MOST_TIMES * len(old) + _MOST_MORE
@@ -212,9 +221,7 @@ def _has_other_shape(new: str, old: str) -> bool:
 
 
 def _may_be_talk(new: str, old: str) -> bool:
-    """Return whether `new` begins as what is said about a text does, and `old` does not; both
-    stripped.
-    """
+    """Return whether `new`, unlike `old`, looks like talk about a text. Both texts are stripped."""
     first, old_first = (text.partition("\n")[0].rstrip() for text in (new, old))
     return (
         (_TALK.match(new) is not None and _TALK.match(old) is None)
@@ -228,14 +235,14 @@ def _is_quoted(text: str) -> bool:
 
 
 def _with_file_line_ends(text: str, passage: RewritePassage) -> str:
-    """Give `text` the line ends of the file, and a last one only where the passage has one."""
+    """Return `text` with the file's line ends, the last one only if the passage has one."""
     end = line_end(passage.text)
     body = text.removesuffix("\n")
     if not text and not passage.place.start.character:
-        return ""  # whole lines go with their end
+        return ""  # whole lines are removed with their ends
     lines = body.split("\n")
     made = passage.line_end.join(lines) + end
-    if len(line_ends(passage.text)) > 1:  # each line keeps its own
+    if len(line_ends(passage.text)) > 1:  # each line keeps its line end
         made = adopt_known_line_ends(made, (passage.text,), passage.line_end)
         made = without_end(made) + end if end else made
     return made
@@ -268,12 +275,12 @@ _MARK = "selection"
 
 
 def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
-    """Ask for the whole new text in one request.
+    """Return a plan that asks for the whole new text in one request.
 
     Args:
         passage: The passage to rewrite.
-        small: Whether the model is the embedded one. It may generate text without end, and copies
-            the text around a selection if this text is shown.
+        small: Whether the model is the embedded one: it would copy the text around the selection,
+            so this text is not shown, and it may generate text without end.
     """
     mark = _mark_for(passage)
     known_examples = (_COMPREHENSION, _SENTENCE if small else _PHRASE)
@@ -286,8 +293,7 @@ def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
     around = "" if small else _marked(passage.name, parts, first, mark)
     question = _question(passage.prompt, passage.language, passage.text, around)
     system = prompt("rewrite_small" if small else "rewrite")
-    # A model that is too small for the task may generate text without end. No user rewrites text to
-    # three times its length.
+    # A small model may generate text without end. No rewrite is three times as long as its text.
     cap = max(_FEWEST_TOKENS, len(passage.text)) if small else None
     return RewritePlan(
         (Request(example_messages(system, examples, question), max_tokens=cap),),
@@ -303,7 +309,7 @@ def _mark_for(passage: RewritePassage) -> str:
 
 
 def _marked(name: str, parts: tuple[str, str, str], first: int, mark: str) -> str:
-    """Return a selection between tags, in the text around it, which begins on line `first` (1-based)."""
+    """Return a tagged selection in its surrounding text, which begins on line `first`, 1-based."""
     before, text, after = map(escape_tags, parts)
     last = first + max(0, len(whole_lines("".join(parts))) - 1)
     attributes = {"path": name, "lines": f"{first}-{last}"}

@@ -1,4 +1,4 @@
-"""Correcting prose with a model too small for a paragraph: line by line, no line lost."""
+"""Correction of prose by a small model, line by line, so that no line is lost."""
 
 import difflib
 import re
@@ -13,20 +13,20 @@ from stet.text.lines import n_breaks, split_lines
 from stet.text.position import Position
 
 MAX_LINES = 60
-"""Corrected in one turn; each takes the embedded model about half a second."""
+"""The most lines that are corrected in one turn; each takes about half a second."""
 
 _REQUEST_WORDS = re.compile(
     r"\b(grammar|spelling|spell|typos?|proof-?read|correct|fix|mistakes?|errors?|english)\b",
     re.IGNORECASE,
 )
-# What opens a line is structure, not prose: indent, quote marks, list marks, heading marks.
+# The structure at the start of a line: indent, quote marks, list marks, heading marks.
 _MARKS = re.compile(r"\s*+(?:>\s*+)*+(?:#{1,6}\s+|[-*+]\s+(?:\[.\]\s+)?|\d+[.)]\s+)?")
 _WORD = re.compile(r"\w")
 _WORDS = re.compile(r"\w\s++\w")
 # Tables, link definitions, tags, commands of LaTeX, directives of reStructuredText and Org.
 _NO_PROSE = re.compile(r".*\||\[[^\]]+\]:|<|\\|\.\. |:\w+:|#\+")
 _LEAST_ALIKE = 0.6
-"""Below this likeness a line is another line, not a corrected one."""
+"""An answer that is less similar to its line than this ratio is discarded."""
 _EXAMPLES = (
     ("She dont like the apples what he buyed.", "She doesn't like the apples that he bought."),
     (
@@ -43,17 +43,17 @@ def wants_correction(passage: RewritePassage) -> bool:
 
 
 def plan(passage: RewritePassage) -> RewritePlan:
-    """Ask for each line of prose corrected; fences, tables and blank lines are left.
+    """Return a plan that corrects each line of prose; fences, tables and blank lines stay.
 
     Raises:
-        TurnFailed: If there is too much.
+        TurnFailed: If there are too many lines of prose.
     """
     lines = passage.lines
     begins = passage.place.start == Position(0, 0)
     front = find_front_matter(passage.text) if begins else None
     numbers = _prose(lines, n_breaks(passage.text[: front.end]) + 1 if front else 0)
     if not numbers and len(lines) == 1 and _WORD.search(lines[0]):
-        numbers = [0]  # a single word, or what the start of the line would have shown to be code
+        numbers = [0]  # a single word, or part of a line that looks like code
     if len(numbers) > MAX_LINES:
         raise TurnFailed(
             f"The selection has {len(numbers)} lines of prose; the embedded model takes at most "
@@ -88,7 +88,7 @@ def _prose(lines: list[str], skip: int) -> list[int]:
     found, fence, after_blank = [], "", True
     for number, line in enumerate(lines[skip:], skip):
         text = line.strip()
-        # An indented line after a blank line is code, or deep in a list: both stay unchanged.
+        # An indented line after a blank line is code, or part of a list: both stay unchanged.
         is_code = line.startswith(("    ", "\t")) and after_blank
         after_blank = not text or is_code
         if fence:

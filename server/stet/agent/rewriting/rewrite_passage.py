@@ -1,4 +1,4 @@
-"""What a rewriter works on, and what it will ask the model."""
+"""The passage to rewrite, and the plan of the requests to the model."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -32,18 +32,18 @@ _PROSE = frozenset({"markdown", "plaintext", "latex", "restructuredtext", "org",
 
 @dataclass(frozen=True, slots=True)
 class RewritePassage:
-    """The selected characters of a document, and what is wanted of them.
+    """The selected characters of a document, and the user's instruction.
 
     Attributes:
-        name: The file, as the model calls it.
-        language: Its language id, guessed from the name where the editor gave none.
+        name: The name of the file for the model.
+        language: The language id, guessed from the name if the editor sent none.
         start, end: Offsets in the document, in code points.
         text: The selected characters.
-        prompt: What the user wants.
-        line_end: What ends a line in this passage, or in the file where it has none.
+        prompt: The user's instruction.
+        line_end: The line end of the passage, or of the file if the passage has none.
         place: The selection: positions in code points.
-        is_part_of_line: Whether its first or its last line holds more than what is selected of it.
-        before, after: What is shown of the text around it.
+        is_part_of_line: Whether the first or the last line is only partly selected.
+        before, after: The text around the passage that is shown to the model.
     """
 
     name: str
@@ -64,7 +64,7 @@ class RewritePassage:
     ) -> "RewritePassage":
         """Return the passage at `selected` in `document`. The model knows the document as `name`."""
         language = document.language_id
-        if language in ("", "plaintext"):  # what an editor says that does not know either
+        if language in ("", "plaintext"):  # the editor does not know the language
             language = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), language)
         text, end = document.text_in(selected), document.offset_at(selected.end)
         goes_on = selected.end.character > 0 and document.text[end : end + 1] not in ("", *_BREAKS)
@@ -82,17 +82,17 @@ class RewritePassage:
 
     @property
     def first_line(self) -> int:
-        """The number of its first line, 1-based."""
+        """The first line of the passage, 1-based."""
         return self.place.start.line + 1
 
     @property
     def is_prose(self) -> bool:
-        """Return whether the passage is text for people, or text in an unknown language."""
+        """Whether the passage is text for people, or text in an unknown language."""
         return self.language in _PROSE
 
     @property
     def lines(self) -> list[str]:
-        """The lines with their ends; the last has none where its line end is not selected."""
+        """The lines with their ends; the last has none if its line end is not selected."""
         lines = split_lines(self.text)
         return lines[:-1] if lines[-1] == "" else lines
 
@@ -103,12 +103,12 @@ class RewritePassage:
 
 @dataclass(frozen=True, slots=True)
 class RewritePlan:
-    """How a passage is rewritten: all that will be asked is known before anything is sent.
+    """The plan of a rewrite; all requests are known before the first is sent.
 
     Attributes:
-        requests: What the model is asked, in order.
-        finish: Makes the passage's new text of the answers. Raises `TurnFailed` if they are of no
-            use.
+        requests: The requests to the model, in order.
+        finish: Returns the new text of the passage from the answers. Raises `TurnFailed` if the
+            answers can't be used.
     """
 
     requests: tuple[Request, ...]
@@ -126,29 +126,29 @@ def example_messages(
 
 
 MAX_LINES = 30
-"""Lines that are shown before a selection, and after it."""
+"""The most lines that are shown before a selection, and after it."""
 MAX_CHARACTERS = 3000
-"""Characters that are shown before a selection, and after it."""
+"""The most characters that are shown before a selection, and after it."""
 _MARGIN = 1000
-"""Characters beyond what is shown in which a secret is looked for that the cut would split."""
+"""Characters around the shown text that are searched for secrets which the cut would split."""
 
 
 def passage_at(
     document: TextDocument, name: str, selected: Range, prompt: str, redactor: Redactor | None
 ) -> RewritePassage:
-    """Make a passage of exactly the selected characters.
+    """Return a passage of exactly the selected characters.
 
-    It looks for secrets, which takes long in a long selection: call it in a worker thread.
+    Searching a long selection for secrets takes long: call this in a worker thread.
 
     Args:
         document: The text as the model may see it.
-        name: What the model calls the file.
+        name: The name of the file for the model.
         selected: Positions of `document` in code points.
-        prompt: What the user wants.
-        redactor: Knows the secrets of `document`; None where they are not kept from the model.
+        prompt: The user's instruction.
+        redactor: Finds the secrets of `document`; None if the model may see secrets.
 
     Raises:
-        TurnFailed: If a part of a secret would have to be shown.
+        TurnFailed: If a part of a secret would be shown.
     """
     passage = RewritePassage.of(document, name, selected, prompt)
     first, last = _window(document, passage)
@@ -191,10 +191,10 @@ def _previous_line(document: TextDocument, offset: int, least: int) -> int:
 def _check_secrets(
     text: str, passage: RewritePassage, secrets: list[tuple[int, int]], redactor: Redactor
 ) -> None:
-    """Refuse a selection that would show a secret, or part of one, that its surroundings give away.
+    """Refuse a selection that has part of a secret, or a secret recognised only by its context.
 
     Raises:
-        TurnFailed: If it does.
+        TurnFailed: If the selection is refused.
     """
     start, end = passage.start, passage.end
     if any(begins < edge < ends for begins, ends in secrets for edge in (start, end)):

@@ -2,5 +2,5 @@
 
 The model gets a short system prompt, a worked example of `read_file`, `edit_file` and `done`, only
 these tools, and a grammar under which every call is well formed and quotes existing lines. The
-model itself chooses the place of a change and the new text.
+model chooses the place of a change and the new text.
 """

@@ -1,6 +1,6 @@
-"""Put each round of the loop into a form that a small model can manage.
+"""The form of the loop's rounds for a small model.
 
-Tool calls are lines instead of JSON, for a model too small to keep JSON escapes apart from the code.
+Tool calls are lines instead of JSON, because a small model confuses JSON escapes with the code.
 
     read_file src/app.py            read_file src/app.py 41-90
 
@@ -10,7 +10,7 @@ Tool calls are lines instead of JSON, for a model too small to keep JSON escapes
 
     done
 
-The grammar leaves open which tool, which file, which line and what the line becomes. It excludes what
+The model chooses the tool, the file, the line and the new text. The grammar excludes calls that
 would be refused: a file that does not exist, a quote that is not in the file or not unique, an edit
 that changes nothing. Its syntax is GBNF, as llama.cpp describes it in `grammars/README.md`.
 """
@@ -41,20 +41,20 @@ from stet.text.spoofing import escape_special_tokens
 from stet.tools.tool import ToolContext
 
 MAX_LINES = 60
-"""Lines of one file that are shown."""
+"""The most lines of one file that are shown."""
 MAX_CHARACTERS = 2400
-"""Of these lines: about 800 tokens of a context of 4096, of which the example takes a third."""
+"""The most characters of these lines: about 800 of 4096 tokens; the example takes a third."""
 MAX_QUOTE = 160
-"""Characters of a line that so small a model can copy."""
+"""The most characters of a line that the model can copy."""
 MAX_LINES_ABOVE = 4
-"""How far up a quote may reach to be unique."""
+"""The most lines above a line that are added to its quote to make the quote unique."""
 LINES_BEFORE = 3
-"""Lines shown above the place that is asked about."""
+"""The number of lines shown above the place that the question is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineWindow:
-    r"""The lines of a file that are shown.
+    """The lines of a file that are shown.
 
     Attributes:
         document: The file.
@@ -68,7 +68,7 @@ class LineWindow:
 
     @property
     def is_whole(self) -> bool:
-        """Whether these are all."""
+        """Whether the window has all lines of the file."""
         return self.first == 0 and self.end == self.document.n_lines
 
 
@@ -77,9 +77,9 @@ class QuotableLine:
     r"""A line that may be changed.
 
     Attributes:
-        above: Lines above it that make the quote unique, each with `\n`; mostly none.
-        indent: The white space it begins with.
-        line: The rest of it, without line end; never empty.
+        above: The lines above that make the quote unique, each with `\n`; usually none.
+        indent: The white space at the beginning of the line.
+        line: The rest of the line, without line end; never empty.
     """
 
     above: str
@@ -88,20 +88,20 @@ class QuotableLine:
 
     @property
     def unchanged_prefix(self) -> str:
-        """What stays of the quoted text in front of what changes."""
+        """The part of the quoted text before the changed part."""
         return self.above + self.indent
 
     @property
     def text(self) -> str:
-        """All that is quoted."""
+        """The whole quoted text."""
         return self.unchanged_prefix + self.line
 
 
 def window(document: TextDocument, line: int | None, request: str) -> LineWindow:
-    """Return the lines to show: all, or as many as fit a small context from a place on.
+    """Return the lines to show: all lines, or as many as fit into a small context.
 
-    The place is `line` (0-based) if the user has selected it, else the first definition that the
-    wish names, else the beginning.
+    In a long file they begin above `line` (0-based) if the user has selected one, else above the
+    first definition that the request names, else at the beginning.
     """
     total = document.n_lines
     if total <= MAX_LINES and len(document.text) <= MAX_CHARACTERS:
@@ -134,7 +134,7 @@ def _quote(text: str, lines: list[str], n: int, first: int) -> QuotableLine | No
     for start in range(n, max(first, n - MAX_LINES_ABOVE) - 1, -1):
         above = "".join(f"{each}\n" for each in lines[start:n])
         quoted = above + whole
-        if text.find(quoted) == text.rfind(quoted):  # places that overlap count
+        if text.find(quoted) == text.rfind(quoted):  # overlapping occurrences count
             return QuotableLine(above, indent, line)
     return None
 
@@ -146,7 +146,7 @@ def _named_line(document: TextDocument, request: str) -> int:
 
 _REST = rf"rest ::= [^\n\r]{{0,{MAX_QUOTE}}} " + r'"\n"'
 _SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
-"""What a GBNF string may not hold as it is."""
+"""The characters that must be escaped in a GBNF string."""
 _READ = re.compile(r"read_file (?P<file>.+?)(?: (?P<first>\d+)-(?P<last>\d+))?\n")
 _EDIT = re.compile(r"edit_file (?P<file>.+)\n(?P<old>(?:- .*\n)+)(?P<new>(?:\+ .*\n)+)")
 
@@ -158,7 +158,7 @@ def grammar(
 
     Args:
         readable: The lines of each file that `read_file` shows, by the file's name.
-        editable: What `edit_file` may quote, by the file's name.
+        editable: The lines that `edit_file` may quote, by the file's name.
     """
     rules: list[str] = []
     ways = [_literal(_format_read(name, window)) for name, window in readable.items()]
@@ -193,8 +193,8 @@ def parse(text: str, summary: str) -> ToolCall | None:
     """Return the call that a model wrote, or None if the text is cut or violates the grammar.
 
     Args:
-        text: All it wrote.
-        summary: What `done` says, which the model does not write.
+        text: The model's whole text.
+        summary: The summary of `done`, which the model does not write.
     """
     arguments: dict[str, object]
     if found := _READ.fullmatch(text):
@@ -245,20 +245,20 @@ def _unequal_rule(name: str, line: str, rules: list[str]) -> str:
 
 
 def _literal(text: str) -> str:
-    r"""Return a GBNF string. GBNF has fewer escapes than JSON, but has `\u0007` for the others."""
+    """Return a GBNF string. Special characters are escaped as by `_in_class`."""
     escaped = _SPECIAL.sub(lambda character: _in_class(character[0]), text)
     return f'"{escaped}"'
 
 
 def _in_class(character: str) -> str:
-    """Return a character as its number. Some characters have a meaning in brackets."""
+    """Return the escape of a character by its code point, which is also valid in brackets."""
     return f"\\U{ord(character):08X}"
 
 
 _NUMBER = re.compile(r"^ *(?:[0-9]{1,9}|[a-z][0-9]{1,9}\+)\t", re.MULTILINE)
 
 _PROPOSED_PREFIX = "Proposed "
-"""How `edit_file` begins when it has proposed something."""
+"""The beginning of the result of `edit_file` if the edit was proposed."""
 
 
 class GrammarConstrainedModel(ModelWrapper):
@@ -314,8 +314,8 @@ class GrammarConstrainedModel(ModelWrapper):
         return {name: self._window(name) for name in self._files if name not in read}
 
     def _editable(self, messages: Sequence[Message]) -> dict[str, list[QuotableLine]]:
-        """Return what may be quoted of each file that has been read, each line once."""
-        # A line with a secret or a control token can't be quoted: the grammar would tell it.
+        """Return the lines of each file that may be quoted: no line is changed twice."""
+        # A line with a secret or a control token can't be quoted: the grammar would contain it.
         redact = self._ctx.reader.workspace.redactor.redact
 
         def is_quotable(text: str) -> bool:
@@ -339,9 +339,7 @@ class GrammarConstrainedModel(ModelWrapper):
         return window(latest, self._line if is_first else None, self._request)
 
     def _summary(self) -> str:
-        """Return the outcome of the turn for the user. A small model cannot be trusted to state the
-        outcome.
-        """
+        """Return the outcome of the turn, which a small model does not state reliably."""
         proposals = self._ctx.reader.ledger.proposals(self._ctx.reader.turn.id)
         n_hunks = sum(len(proposal.hunks) for proposal in proposals)
         if not n_hunks:
@@ -352,8 +350,8 @@ class GrammarConstrainedModel(ModelWrapper):
 def to_plain_messages(messages: Sequence[Message]) -> Iterator[Message]:
     """Yield a conversation with calls and results as text, user and assistant alternating.
 
-    Files appear without line numbers, and each file is followed by the user's request: a small
-    model follows the text that it has read last.
+    Files have no line numbers, and each file is followed by the user's request: a small model
+    follows the text that it has read last.
     """
     names = {call.id: call.name for one in messages for call in one.tool_calls}
     request = ""
@@ -375,7 +373,7 @@ def to_plain_messages(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def _result(text: str, name: str | None, request: str) -> str:
-    """Return the result of a call, in as few words as in the worked example."""
+    """Return the result of a call in the short form of the worked example."""
     suffix = ""
     if name == "read_file":
         text, suffix = _NUMBER.sub("", text), f"\n{request}"

@@ -1,4 +1,4 @@
-"""A turn with a small model: few tools, few words, a worked example, and the loop as for any other."""
+"""A turn with a small model: few tools, short prompts, a worked example, and the usual loop."""
 
 from dataclasses import replace
 
@@ -15,19 +15,19 @@ from stet.tools.tool import ToolContext
 
 SMALL_TOOLS = frozenset({"read_file", "edit_file", "done"})
 MAX_FILES = 4
-"""Files it may choose from: the one the user is in, and others that are in sight."""
+"""The most files that the model may choose from: the active file and other shown files."""
 MAX_REQUEST = 1000
-"""Characters of a question that fit together with the example, a file and the answers."""
+"""The most characters of a question, so that the example, a file and the answers fit as well."""
 
 
 async def run_small(turn: Turn, services: TurnServices) -> Turn:
-    """Run a turn to its end with a model that obeys a grammar and can do little else.
+    """Run a turn to its end with a small model under a grammar.
 
-    Earlier turns of the chat are not sent: there is no room for them.
+    Earlier turns of the chat are not sent, because they do not fit.
 
     Raises:
-        TurnStopped: As `run_turn`; also without a file, or where the question is too long.
-        ModelError: If the model can't be asked.
+        TurnStopped: As `run_turn`; also if there is no file, or if the question is too long.
+        ModelError: If a request fails.
     """
     ctx, ask = services.toolbox.ctx, turn.ask
     if len(ask.prompt) > MAX_REQUEST:
@@ -51,7 +51,7 @@ async def run_small(turn: Turn, services: TurnServices) -> Turn:
 
 
 def preview_small(ask: Ask, ctx: ToolContext) -> list[tuple[str, str]]:
-    """Return role and text of each message that a turn would send first."""
+    """Return the role and the text of each message of a turn's first request."""
     files = _files(ctx)
     if ask.mode is Mode.ASK:
         messages = _answer_messages(ask, files)
@@ -61,13 +61,13 @@ def preview_small(ask: Ask, ctx: ToolContext) -> list[tuple[str, str]]:
 
 
 def _edit_messages(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
-    """Return the first messages of a turn that changes something."""
+    """Return the first messages of a turn that proposes edits."""
     system = Message("system", prompt("small"))
     return [system, *worked_example(), Message("user", question(next(iter(files)), ask.prompt))]
 
 
 def _answer_messages(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
-    """Return the messages of a turn that needs only words. The file is sent with the question."""
+    """Return the messages of a turn that only answers. The file is sent with the question."""
     question_text = ask.prompt
     for name, document in list(files.items())[:1]:
         shown = window(document, _line(ask), ask.prompt)
@@ -81,7 +81,7 @@ def _files(ctx: ToolContext) -> dict[str, TextDocument]:
     """Return the shown files by name, the file of the question first."""
     snapshot = ctx.reader.snapshot()
     named = ((snapshot.name_of(document.uri), document) for document in ctx.reader.shown.values())
-    # A name with a line end in it would be two lines of a call.
+    # A name with a line end would break the line of a call.
     files = [(name, document) for name, document in named if name.isprintable()]
     return dict(files[:MAX_FILES])
 

@@ -1,8 +1,7 @@
 """The worked example: a conversation that a small model continues.
 
-Each part is a wrong line, told of in the words users have for it, and the calls that mend it: so
-small a model learns from what it sees, and hardly from instructions. More or longer parts made it
-worse.
+Each part has a wrong line, a user's request, and the calls that correct the line: a small model
+learns from examples, and hardly from instructions. More or longer parts gave worse results.
 """
 
 import json
@@ -17,14 +16,14 @@ _FILE = "File: "
 
 @dataclass(frozen=True, slots=True)
 class ExamplePart:
-    """One part.
+    """One request of the example, with its file and its edit.
 
     Attributes:
-        file: The file's name.
-        text: The file.
-        request: What the user asks.
-        old: The line that is wrong, with its indent.
-        new: What it becomes.
+        file: The name of the file.
+        text: The text of the file.
+        request: The user's request.
+        old: The wrong line, with its indent.
+        new: The corrected line, with its indent.
     """
 
     file: str
@@ -69,7 +68,7 @@ EXAMPLES = (
 
 
 def worked_example() -> tuple[Message, ...]:
-    """Return all parts as the loop would have them: question, calls, results."""
+    """Return the messages of all parts in the form of the loop: question, calls, results."""
     messages: list[Message] = []
     for n, example in enumerate(EXAMPLES):
         calls = (
@@ -91,7 +90,7 @@ def question(file: str, request: str) -> str:
 
 
 def extract_request(text: str) -> str:
-    """Return the user's own words from a `question` or from a later message of the user."""
+    """Return the user's request from a `question` or from a later message of the user."""
     return text.partition("\n")[2] if text.startswith(_FILE) else text
 
 
