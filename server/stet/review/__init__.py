@@ -1,1 +1,1 @@
-"""Proposals: what the agent wants, kept in place until the user decides."""
+"""Proposals of the agent: from the draft to the user's decision."""

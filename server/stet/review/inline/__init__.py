@@ -1,1 +1,1 @@
-"""Hunks as blocks in the text, decided by editing them."""
+"""Hunks as blocks in the text, which the user decides by editing the blocks."""

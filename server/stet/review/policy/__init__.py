@@ -1,1 +1,1 @@
-"""Which edits are allowed: rules, protected files, and the sentences about them."""
+"""The policy check of edits: rules, protected files, and their descriptions for the model."""

@@ -46,12 +46,12 @@ from stet.workspace.uris import uri_of
 
 @dataclass(frozen=True, slots=True)
 class AuthorizedDraft:
-    """A draft that passed the gate.
+    """The result of the policy check of a draft that is allowed.
 
     Attributes:
-        hunks: What an edit does, line by line; none if it changes nothing, and for other drafts.
-        caution: Why the user's yes must name this file; empty if any yes will do.
-        links: For a move, its edits of other files, in the draft's order.
+        hunks: The changed lines of an edit; empty for other drafts, and if nothing changes.
+        caution: The reason why the user must approve this file by name; empty if there is none.
+        links: The results for a move's edits of other files, in the draft's order.
     """
 
     hunks: tuple[LineHunk, ...] = ()
@@ -65,12 +65,12 @@ class AuthorizedDraft:
 
 
 def authorize(draft: Draft, rules: EditRules) -> AuthorizedDraft:
-    """Let a draft through, or not. It may ask the disk.
+    """Check a draft against the policy; may read the disk.
 
     Raises:
-        ProposalRefused: With the first rule that is against it.
+        ProposalRefused: If a rule refuses the draft; with the first such rule.
     """
-    # One look at each place: what is checked is what is judged.
+    # Read the status of each path once, so that all checks use the same status.
     rules = replace(rules, path_status=cache(rules.path_status))
     match draft:
         case EditDraft():
@@ -90,10 +90,10 @@ def authorize(draft: Draft, rules: EditRules) -> AuthorizedDraft:
 
 
 def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
-    """Return why an accepted hunk must not be written, or not be undone, as the disk is now.
+    """Return why an accepted hunk must not be written or undone in the disk's current state.
 
     This function reads the disk: call it in a worker thread. Scope, capabilities and `.gitignore`
-    are not checked again: they bind the model, and the user has accepted.
+    are not checked again: they limit the model, and the user has accepted the hunk.
     """
     old = inspect_path(snapshot, hunk.uri, by_user=True)
     new = inspect_path(snapshot, hunk.new_uri, by_user=True) if hunk.kind is HunkKind.MOVE else None
@@ -101,7 +101,7 @@ def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     for status in (old, new):
         if status is not None and (refusal := _changed_status(status, hunk, is_open=is_open)):
             return refusal
-    if hunk.state is HunkState.ACCEPTED:  # an undo: the file that it made is there
+    if hunk.state is HunkState.ACCEPTED:  # an undo: the created file exists
         return None
     if hunk.kind is HunkKind.CREATE:
         return old.creation_refusal
@@ -116,7 +116,7 @@ def authorize_blocks(
     """Authorize the blocks in a note as proposals. This function reads the disk.
 
     Returns:
-        Why the user must approve this file by name; empty if any approval is enough.
+        The reason why the user must approve this file by name; empty if there is none.
 
     Raises:
         ProposalRefused: If the file may not be written to.
@@ -130,10 +130,9 @@ def authorize_blocks(
 
 
 def refusal_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
-    """Return why what a hunk does must not be done at `real`, where its place leads at this very
-    moment.
+    """Return why a hunk must not be written at `real`, the present target of its path.
 
-    Asks the disk. Between this and what is done there a link may come in again, which is not followed.
+    This function reads the disk. A link that is created afterwards is not followed.
     """
     return _changed_status(inspect_path(snapshot, uri_of(real), by_user=True), hunk, is_open=False)
 
@@ -144,7 +143,7 @@ def _raise_refusal(refusal: Refusal | None) -> None:
 
 
 def _authorize_edit(draft: EditDraft, rules: EditRules) -> AuthorizedDraft:
-    """Authorize an edit; check the sizes before the lines are compared."""
+    """Authorize an edit; check its size before comparing lines."""
     document, name = draft.document, draft.name
     new = [replacement.text for replacement in draft.edit.replacements]
     old = [document.text[one.start : one.end] for one in draft.edit.replacements]
@@ -152,14 +151,14 @@ def _authorize_edit(draft: EditDraft, rules: EditRules) -> AuthorizedDraft:
     _raise_refusal(check_text(name, new, old))
     after = draft.edit.apply(document.text)
     hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
-    # Whole lines: a few letters, or none, may complete a mark that is there in part.
+    # Check whole lines: a few letters may complete a mark that is partly in the text.
     _raise_refusal(_check_marks(name, (line for hunk in hunks for line in hunk.new), document.text))
     _raise_refusal(check_hunks(rules, name, hunks))
     return AuthorizedDraft(hunks, _caution(rules, (document.uri, name), new=new, old=old))
 
 
 def _check_marks(name: str, new: Iterable[str], known: str) -> Refusal | None:
-    """Refuse to write the mark of a redacted secret, in a file that does not hold those very words."""
+    """Return the refusal of a new mark of a redacted secret, unless `known` contains the mark."""
     if mark := new_marks(new, known):
         return Refusal(
             "privacy.redactSecrets",
@@ -171,7 +170,7 @@ def _check_marks(name: str, new: Iterable[str], known: str) -> Refusal | None:
 
 
 def _authorize_move(draft: MoveDraft, rules: EditRules) -> AuthorizedDraft:
-    """Authorize a move with all its links or not at all; half a move would break the links."""
+    """Authorize a move with all its links or not at all, so that no link breaks."""
     _raise_refusal(check_move(rules, draft))
     links = []
     for link in draft.links:
@@ -190,18 +189,18 @@ def _caution(
 ) -> str:
     """Return why a draft needs its own approval; "" if it doesn't.
 
-    `places` are URIs of files, each with what the draft calls the file.
+    `places` are URIs of files, each with its name in the draft.
     """
     for uri, name in places:
         status = rules.path_status(uri)
-        # The draft's own name counts too: a name too many costs a question, one too few a machine.
+        # Check the draft's name too: one question too many is safer than one too few.
         if warning := _warning(replace(status, names=(*status.names, name))):
             return warning
     return describe_spoofing(new, old, places[0][1])
 
 
 def _warning(status: PathStatus) -> str:
-    """Return the warning about a place that the user must know before any change there."""
+    """Return the warning that the user must read before a change of a file; "" if there is none."""
     at_root = [name for name in status.project_paths if is_protected(name, at_root=True)]
     instructs = [*at_root, *filter(is_protected, status.names)]
     if instructs:
@@ -216,10 +215,10 @@ def _warning(status: PathStatus) -> str:
 
 
 def _changed_status(status: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal | None:
-    """Return what forbids writing at a place now but did not when the hunk was proposed."""
+    """Return why a file must not be written now, if this has changed since the proposal."""
     if status.refusal is not None:
         return status.refusal
-    # Users who have the file open see the change, and were asked about the link.
+    # If the file is open, the user sees the change, and has approved the link.
     is_known = is_open and hunk.protected and hunk.kind not in WHOLE_FILE
     if status.is_outside_by_link and not is_known:
         return Refusal("link", f"{status.names[0]!r} leads out of the workspace by a link.")

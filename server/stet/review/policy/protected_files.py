@@ -1,27 +1,27 @@
-"""Files that are instructions to a machine: editors, version control, CI and agents obey them.
+"""Protected files: files that editors, version control, builds, CI or agents obey.
 
 A proposal for a protected file needs its own approval, never "accept all": an agent that may write
-its own editor's settings has no other limits. A file is protected if a program obeys or runs the
-file unasked when a folder is opened, a file is loaded or saved, or something is committed, pushed,
-built or installed: language servers read builds as soon as a folder is opened. Such names are
-recognised by their shape, and names without a shape by a list. A name too many costs a question, a
-name too few a machine; `tests/names` has examples of both.
+the settings of its own editor has no other limits. A file is protected if a program obeys or runs
+the file without asking when a folder is opened, a file is loaded or saved, or something is
+committed, pushed, built or installed. (Language servers read builds as soon as a folder is opened.)
+Such names are recognised by their form, other names by a list. A name too many costs one question,
+a name too few may cost the machine; `tests/names` has examples of both.
 
-The state of version control (`.git`, `.jj`, `CVS`) can't be approved: it is refused outright, as
-secrets are (`stet.workspace.privacy_filter`). A hook or a line of `.git/config` runs at the next
-`git status` of any editor, no text edit there is ever part of a user's project, and the model is
-not shown the content, so it could only write blindly. Other agents have the same rule (Codex keeps
-`.git` read-only even where it may write everything else).
+The state of version control (`.git`, `.jj`, `CVS`) can't be approved: it is always refused, like
+secrets (`stet.workspace.privacy_filter`). A hook or a line of `.git/config` takes effect at the
+next `git status` of any editor, no text edit there is ever part of a user's project, and the model
+is not shown the content, so it could only guess. Other agents have the same rule (Codex keeps
+`.git` read-only even if everything else is writable).
 
 Before you add a name to the list, ask: does some program obey this file when a folder is opened, a
 file loaded or saved, or something committed, pushed, built, tested, installed or deployed? Files
-that only a person reads or runs are not in this list, nor are plain sources. Names that begin with
-a dot, end like a lock file and so on are recognised by their shape and not listed here.
+that only a person reads or runs are not in this list, nor are plain sources, nor names that are
+recognised by their form: with a dot at the start, the suffix of a lock file, and so on.
 
 A list of names can't be complete: there are thousands, and each year brings more. But the names are
-alike: hidden by a dot, called `rc`, `config` or `lock`, named like a `Makefile`, in the top folder
-or in a folder for hooks. Each function of a shape examines the parts of a path in the form in which
-they are compared (`stet.workspace.names.loosest`).
+alike: hidden by a dot, named `rc`, `config` or `lock`, or like a `Makefile`, in the top folder or
+in a folder for hooks. Each function that checks a form takes the parts of a path in the form in
+which names are compared (`stet.workspace.names.loosest`).
 """
 
 import re
@@ -36,7 +36,7 @@ FOLDERS = frozenset(
     {
         # hooks of version control, scripts of continuous integration
         "githooks", "git-hooks", "ci_scripts", "zuul.d",
-        # what editors, builds and documentation load by themselves
+        # loaded by editors, builds and documentation tools
         "nbproject", "tuist", "fastlane", "magefiles", "site_scons", "_plugins", "_extensions",
         # installed packages: plugins of linters and language servers are loaded from there
         "node_modules", "bower_components", "site-packages", "dist-packages", "venv",
@@ -46,12 +46,12 @@ FOLDER_PATTERNS = ("*.xcodeproj", "*.xcworkspace", "*.git")
 
 FILES = frozenset(
     {
-        # version control; a bare repository is made of a `HEAD` (and git obeys its `config`)
+        # version control; a `HEAD` makes a bare repository (and git obeys its `config`)
         "head", "codeowners", "lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json",
         "lefthook-local.yml", "lefthook-local.yaml", "prek.toml", "captainhook.json", "grumphp.yml",
         "grumphp.yml.dist", "simple-git-hooks.json", "simple-git-hooks.js", "simple-git-hooks.cjs",
         "rusty-hook.toml", "hk.pkl", "cliff.toml", "dvc.yaml", "overcommit.yml", "pre-commit-config.yaml",
-        # continuous integration, and what deploys
+        # continuous integration and deployment
         "appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "wercker.yml", "circle.yml",
         "shippable.yml", "bitrise.yml", "codemagic.yaml", "buildkite.yml", "screwdriver.yaml",
         "zuul.yaml", "packit.yaml", "codeship-steps.yml", "codeship-services.yml", "jitpack.yml",
@@ -72,7 +72,7 @@ FILES = frozenset(
         "okteto.yaml", "devspace.yaml", "ansible.cfg", "galaxy.yml", "site.yml", "molecule.yml",
         "dagger.json", "captain-definition", "readthedocs.yml", "readthedocs.yaml", "process.json",
         "mprocs.yaml", "process-compose.yaml", "project.toml", "eas.json", "copilot.yml",
-        # editors and language servers, and what they load with a file
+        # editors and language servers, and files that they load with another file
         "coc-settings.json", "neoconf.json", "init.el", "early-init.el", "init.vim", "init.lua", "eask",
         "cask", "eldev", "eldev-local", "launchsettings.json", "launch.vs.json", "tasks.vs.json",
         "cppproperties.json", "cmakesettings.json", "omnisharp.json", "pyrightconfig.json",
@@ -80,7 +80,7 @@ FILES = frozenset(
         "rbs_collection.yaml", "compile_commands.json", "compile_flags.txt", "texlabroot", "gdbinit",
         "lldbinit", "nb-configuration.xml", "nbactions.xml", "localsettings.yaml", "indentconfig.yaml",
         "_clang-format", "_vale.ini", "cmakelists.txt.user",
-        # machines that are set up when the folder is opened
+        # environments that are set up when the folder is opened
         "devfile.yaml", "devfile.yml", "replit.nix", "devbox.json", "devenv.nix", "devenv.yaml",
         "shell.nix", "flake.nix", "default.nix", "guix.scm", "mise.toml", "mise.local.toml", "pkgx.yaml",
         "pkgx.yml", "environment.yml", "environment.yaml", "pixi.toml", "postbuild", "apt.txt",
@@ -182,7 +182,7 @@ FILES = frozenset(
         "buck", "targets", "build.pants", "build.gn", "args.gni", "taskfile.yml", "taskfile.yaml",
         "taskfile.dist.yml", "taskfile.dist.yaml", "book.toml", "hugo.toml", "hugo.yaml", "_config.yml",
         "_quarto.yml", "_extension.yml", "antora.yml", "antora-playbook.yml",
-        # installed line by line, and read by nobody
+        # lists of packages to install, which nobody reads
         "npm-shrinkwrap.json", "go.sum", "go.work.sum", "package.resolved", "cartfile.resolved",
         "constraints.txt", "requirements.txt", "requirements.in", "cpanfile.snapshot",
     }
@@ -204,7 +204,7 @@ FILE_PATTERNS = (
     "*.conf.js", "*.conf.ts", "*.conf.cjs", "*.conf.mjs", "*.conf.coffee", "*.conf.py",
     "tauri*.conf.json*", "default.*.do",
     "jupyter_*_config.*", "hardhat.*", "*.suite.yml",
-    # projects and parts of builds, by their endings
+    # projects and parts of builds, by their suffixes
     "*.pth", "*.mk", "*.mak", "*.cmake", "*.gradle", "*.gradle.kts", "*.gradle.dcl", "*.sbt", "*.bzl",
     "*.bazelrc", "*.wrap", "*.gni", "*.qbs", "*.pri", "*.xcconfig", "*.sln", "*.slnx", "*.slnf",
     "*.csproj", "*.fsproj", "*.vbproj", "*.vcxproj", "*.vcxproj.*", "*.proj", "*.props", "*.targets",
@@ -225,10 +225,10 @@ PATHS = (
     "packages/manifest.json", "molecule/*.yml", "copilot/*.yml", "ci/*.yml", "ci/*.yaml",
     "requirements/*.txt", "requirements/*.in",
 )  # fmt: skip
-"""Ends of paths, for files whose own name says too little."""
+"""Ends of paths, for files with an ambiguous name."""
 
 ROOT_FOLDERS = frozenset({"debian", "gradle", "ci", "snap", "rpm", "bamboo-specs"})
-"""Folders that only count where they lie in a root."""
+"""Folders that are protected only in a root."""
 
 ROOT_FILES = frozenset(
     {
@@ -236,7 +236,7 @@ ROOT_FILES = frozenset(
         "make.py", "waf", "run_tests.py", "gen.py",
     }
 )  # fmt: skip
-"""Names of sources that a program runs where they lie in a root, and that are ordinary elsewhere."""
+"""Names of sources that a program runs only in a root."""
 
 
 _DATA = r"(?:jsonc?|json5|ya?ml|toml|ini|cfg|conf|hcl|kdl|neon|edn|properties|dhall|pkl|cue)"
@@ -267,7 +267,7 @@ _NAMED_FILE = re.compile(
     r"|(?:sconstruct|sconscript|wscript)\.[^.]+"
     r"|(?:docker|container|jenkins|proc|vagrant|just|brew|rake|gem|tilt|earth)file\.[^.]+"
 )
-"""`Makefile`, `Procfile`, `Fastfile`: a name without an ending that says that it is the file."""
+"""Names without a suffix that end in `file`: `Makefile`, `Procfile`, `Fastfile`."""
 _TOP_LEVEL = re.compile(rf".+\.(?:{_DATA}|xml|nix|star|ron|sdl|jsonnet|jam|pro|pri)(?:\.dist)?")
 _DOCUMENT = re.compile(
     r"""
@@ -279,9 +279,9 @@ _DOCUMENT = re.compile(
     """,
     re.VERBOSE,
 )
-"""What a person reads, and no program."""
+"""Names of documents, which no program obeys."""
 _PROGRAM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
-"""A script in a root that a person calls by its name: `run_tests`. What a program looks for has no such name."""
+"""Names of scripts in a root that only a person calls, such as `run_tests`."""
 _PLACEHOLDERS = frozenset({".gitkeep", ".keep", ".placeholder", ".empty", ".nojekyll"})
 """Files that exist only to keep their folder."""
 _SOURCE_FOLDERS = frozenset({"src", "app", "lib", "components", "client", "frontend", "web"})
@@ -293,15 +293,13 @@ _COMPILED = re.compile(
 
 
 def has_hidden_part(parts: tuple[str, ...]) -> bool:
-    """Return whether a file or a folder on the way to it begins with a dot: programs hide there
-    what they obey.
-    """
+    """Return whether a part of a path begins with a dot, like many files that programs obey."""
     hidden = [part for part in parts if part.startswith(".")]
     return bool(hidden) and not (hidden == [parts[-1]] and parts[-1] in _PLACEHOLDERS)
 
 
 def is_hook(parts: tuple[str, ...]) -> bool:
-    """Return whether a file is in a folder for hooks; `hooks` of a page's code are functions."""
+    """Return whether a file is in a folder for hooks; code of a user interface is excluded."""
     for at, part in enumerate(parts[:-1]):
         if part == "hooks" or part.endswith(("-hooks", "_hooks")):
             return not _is_code_called_hook(parts[:at], parts[-1])
@@ -315,19 +313,15 @@ def _is_code_called_hook(above: tuple[str, ...], name: str) -> bool:
 
 
 def is_configuration(parts: tuple[str, ...]) -> bool:
-    """Return whether a file is named like the configuration of some program, or like what it keeps
-    locked.
-    """
+    """Return whether a file has a name like a program's configuration or a lock file."""
     name = parts[-1]
     if name.startswith("app.config.") and _SOURCE_FOLDERS.intersection(parts[:-1]):
-        return False  # a module of Angular's
+        return False  # a source module of Angular
     return any(shape.fullmatch(name) for shape in (_CONFIGURATION, _LOCK, _NAMED_FILE))
 
 
 def is_top_level(name: str) -> bool:
-    """Return whether a file that lies in a root of the workspace says by its name that a program
-    reads it there.
-    """
+    """Return whether a file in a root of the workspace has a name of a file that programs obey."""
     if "." not in name:
         return not (_DOCUMENT.fullmatch(name) or _PROGRAM.fullmatch(name))
     return _TOP_LEVEL.fullmatch(name) is not None
@@ -342,13 +336,13 @@ def is_protected(name: str, *, at_root: bool = False) -> bool:
     """Return whether `name`, with `/` between its parts, needs its own approval.
 
     Case, Unicode form, invisible characters, a stream of Windows and dots at the end are folded: on
-    some disks `.GIT` and `.git` are one folder. Letters that only look the same are folded too, for
-    the user's eye.
+    some disks `.GIT` and `.git` are one folder. Letters that look the same are folded too, because
+    the user can't distinguish them.
 
     Args:
         name: The displayed name of a file or folder.
-        at_root: Whether the name begins below a root of a project, so that a name of one part is in
-            the root.
+        at_root: Whether the name is relative to a root of a project, so that a name of one part is
+            in the root.
     """
     plain = tuple(loosest(part) for part in PurePosixPath(name).parts)
     parts = tuple(_normalize_part(part) for part in PurePosixPath(name).parts)
@@ -360,7 +354,7 @@ def is_protected(name: str, *, at_root: bool = False) -> bool:
         or is_configuration(parts)
         or is_hook(parts)
         or (at_root and _is_for_root(parts))
-        # A secret's own name is refused before; what only reads like it is no secret, but a lure.
+        # The name of a secret is refused before; a name that only looks like one may deceive.
         or (parts != plain and (is_secret(parts) or is_version_control(parts)))
     )
 

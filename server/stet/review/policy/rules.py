@@ -1,8 +1,8 @@
-"""The rules of a turn: what the user lets the agent propose, checked after the model has answered.
+"""The rules of a turn about proposals, checked after the model has answered.
 
 Each `check_` function is for one kind of draft; `stet.review.policy.authorization` calls them all.
-`policy_sentences` is what the model is sent of the rules before it starts, a sentence for each rule that
-can refuse. A rule without a sentence, or a sentence without a rule, fails a test.
+`policy_sentences` is the description of the rules that the model is sent, with a sentence for each
+rule that can refuse. A rule without a sentence, or a sentence without a rule, fails a test.
 """
 
 import re
@@ -18,13 +18,13 @@ from stet.workspace.names import Refusal, folded
 from stet.workspace.path_status import PathStatus
 
 MAX_TEXT = 400_000
-"""Characters in what one draft writes; more than a model can answer at once."""
+"""The most code points of new text in one draft; more than a model can answer at once."""
 MAX_LINES = 50_000
-"""Lines in it."""
+"""The most lines of new text in one draft."""
 MAX_HUNKS = 1_000
-"""Places that one draft changes in a file; no person looks through more."""
+"""The most places that one draft changes in a file; no user reviews more."""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-"""What no text file holds: NUL, and halves of characters that no encoding can write."""
+"""Characters that no text file can contain: NUL and lone surrogates."""
 _SCOPES = {
     "current": "only the file that was active when the question was asked.",
     "linked": "the file that was active when the question was asked, and the files that it links to "
@@ -43,7 +43,7 @@ _ADVICE = (
 
 
 class ProposalRefused(Exception):
-    """A proposal did not pass the gate."""
+    """The policy check has refused a proposal."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.message)
@@ -52,13 +52,13 @@ class ProposalRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RejectedEdit:
-    """An edit the gate refused, for the user.
+    """An edit that the policy check has refused, to be shown to the user.
 
     Attributes:
-        file: As the model called it.
-        position: Where it was to go, or what it was anchored in.
-        rule: The rule, as a setting's name.
-        message: One sentence.
+        file: The name of the file as the model wrote it.
+        position: The position or the quotation of the edit.
+        rule: The name of the rule, such as a setting.
+        message: A sentence about the refusal.
     """
 
     file: str
@@ -72,12 +72,12 @@ class EditRules:
     """The rules of one turn.
 
     Attributes:
-        settings: Scope and capabilities.
-        editable: Whether a file (by URI) is in the editable scope at this moment; the scope
+        settings: The scope and the capabilities.
+        editable: Returns whether a file (by URI) is now in the editable scope; the scope
             `context` grows as the agent reads.
-        may_create: Whether a new file (by URI) is where the scope allows one.
-        path_status: The status of a path (by URI) at this moment; may read the disk.
-        read_only: Whether the turn proposes nothing at all (mode `ask`).
+        may_create: Returns whether the scope allows a new file at a URI.
+        path_status: Returns the current status of a path (by URI); may read the disk.
+        read_only: Whether the turn may propose nothing (mode `ask`).
         bound: Returns `path_status` for the present state, for another thread; None if `path_status`
             itself may be called in any thread.
     """
@@ -90,9 +90,9 @@ class EditRules:
     bound: Callable[[], Callable[[str], PathStatus]] | None = None
 
     def prefetch_status(self, uris: Iterable[str]) -> Callable[[], "EditRules"]:
-        """Return a function that reads the status of these places and returns the same rules.
+        """Return a function that reads the status of these URIs and returns the rules with it.
 
-        Call the function in a worker thread: it reads the disk; the returned rules need not.
+        Call the function in a worker thread: it reads the disk, so that the rules need not read it.
         """
         places, look = tuple(uris), self.bound() if self.bound else self.path_status
 
@@ -106,7 +106,7 @@ class EditRules:
 def check_edit(
     rules: EditRules, uri: str, name: str, hunks: tuple[LineHunk, ...]
 ) -> Refusal | None:
-    """Return whether `hunks` may be proposed for the existing file `uri`, called `name`."""
+    """Return the refusal of `hunks` in the existing file `uri`, named `name`, if any."""
     return (
         _mode_refusal(rules)
         or rules.path_status(uri).refusal
@@ -116,9 +116,7 @@ def check_edit(
 
 
 def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Refusal | None:
-    """Return whether the capabilities allow what `hunks` do to the file called `name`, and a user
-    can look through them.
-    """
+    """Return the refusal of `hunks` by the capabilities or by their number, if any."""
     if len(hunks) > MAX_HUNKS:
         return Refusal(
             "text",
@@ -141,20 +139,20 @@ def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Ref
 
 
 def check_create(rules: EditRules, uri: str, name: str) -> Refusal | None:
-    """Return whether a new file `uri`, called `name`, may be proposed."""
+    """Return the refusal of a new file `uri`, named `name`, if any."""
     return _mode_refusal(rules) or _new_file_refusal(rules, uri, name, rules.path_status(uri))
 
 
 def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
-    """Return whether a file may get another name; the edits of its links are drafts of their own.
+    """Return the refusal of a move, if any; the edits of its links are separate drafts.
 
-    It must lie in the editable scope. What holds no text can't be read, and so never does in the
-    scope `context`: there it may be moved if it lies where new files may, and if files link to it,
-    all of which have been read.
+    The file must be in the editable scope. A file without text can't be read, so in the scope
+    `context` it may be moved if new files are allowed at its place, and if files link to it, all of
+    which have been read.
     """
     status, new = rules.path_status(draft.uri), rules.path_status(draft.new_uri)
     if new.real == status.real and _is_case_change(draft):
-        # The disk folds them: what lies there is the file.
+        # On a disk that folds case, the existing file at the new name is the file itself.
         new = replace(new, creation_refusal=None)
     return (
         _mode_refusal(rules)
@@ -165,7 +163,7 @@ def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
 
 
 def check_remove(rules: EditRules, draft: RemoveDraft) -> Refusal | None:
-    """Return whether a file may be proposed for the trash."""
+    """Return the refusal to move a file to the trash, if any."""
     refusal = _mode_refusal(rules) or _whole_file_refusal(rules.path_status(draft.uri), draft.name)
     if refusal is None and not rules.settings.can_delete:
         refusal = Refusal(
@@ -176,7 +174,7 @@ def check_remove(rules: EditRules, draft: RemoveDraft) -> Refusal | None:
 
 
 def check_open(rules: EditRules, name: str, uri: str = "") -> Refusal | None:
-    """Return whether the file called `name`, at `uri`, may be opened in front of the user."""
+    """Return the refusal to open the file named `name`, at `uri`, in the editor, if any."""
     if not rules.settings.can_navigate:
         return Refusal(
             "edit.canNavigate",
@@ -186,9 +184,9 @@ def check_open(rules: EditRules, name: str, uri: str = "") -> Refusal | None:
 
 
 def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusal | None:
-    """Return the refusal of the texts `new`, instead of `old`, in a file called `name`, if any.
+    """Return the refusal of the texts `new`, instead of `old`, in a file named `name`, if any.
 
-    Text that is in `old` already may stay.
+    Characters that are in `old` already are allowed.
     """
     new = tuple(new)
     for n, unit, most in (
@@ -224,7 +222,7 @@ def _outside_scope(rules: EditRules, name: str, sentences: Mapping[str, str]) ->
 
 
 def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus) -> Refusal | None:
-    """Return whether a file may come to be at `uri`."""
+    """Return the refusal of a new file at `uri`, if any."""
     if not rules.settings.can_create:
         return Refusal(
             "edit.canCreate", f"The user allows no new files (edit.canCreate is off): {name!r}."
@@ -235,7 +233,7 @@ def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus)
 
 
 def _whole_file_refusal(status: PathStatus, name: str) -> Refusal | None:
-    """Return the refusal of an operation on a whole file, whatever its text is, if any."""
+    """Return the refusal of an operation on a whole file, if any."""
     if refusal := status.refusal or _outside_refusal(status, name):
         return refusal
     if status.is_link:
@@ -244,8 +242,9 @@ def _whole_file_refusal(status: PathStatus, name: str) -> Refusal | None:
 
 
 def _outside_refusal(status: PathStatus, name: str) -> Refusal | None:
-    """Return a refusal for a place outside the roots. An open file may be edited anywhere, but
-    nothing else may be done outside.
+    """Return the refusal of a path outside the roots, if any.
+
+    An open file may be edited anywhere, but no other operation is allowed outside.
     """
     if not status.is_outside:
         return None
@@ -255,7 +254,7 @@ def _outside_refusal(status: PathStatus, name: str) -> Refusal | None:
 
 
 def _is_known(rules: EditRules, draft: MoveDraft) -> bool:
-    """Return whether a file without text is known by all the files that link to it."""
+    """Return whether a file without text is known because all files that link to it are."""
     return (
         rules.settings.scope == "context"
         and not draft.holds_text
@@ -272,9 +271,9 @@ def _is_case_change(draft: MoveDraft) -> bool:
 
 
 def _only_inserts(hunk: LineHunk) -> bool:
-    """Return whether nothing of the old text is lost: the new text is the old one with text put in.
+    """Return whether the new text is the old text with text inserted, so that nothing is lost.
 
-    In one place of the hunk, or in one place of each of its lines.
+    The insertion is at one place of the hunk, or at one place of each of its lines.
     """
     if len(hunk.old) == len(hunk.new) and hunk.old:
         pairs = zip(hunk.old, hunk.new, strict=True)
@@ -284,7 +283,7 @@ def _only_inserts(hunk: LineHunk) -> bool:
 
 
 def _is_put_into(old: str, new: str) -> bool:
-    """Return whether `new` is `old` with one text put in."""
+    """Return whether `new` is `old` with one text inserted."""
     return len(new) > len(old) and new.endswith(old[n_common(old, new) :])
 
 
@@ -315,14 +314,14 @@ _SENTENCES = {
         f"{MAX_LINES:,} lines; no edit that changes a file in more than {MAX_HUNKS:,} places at once."
     ),
 }
-"""By the names of the rules that each describes, in the order the model reads them."""
+"""The sentences by the names of their rules, in the order for the model."""
 
 
 def policy_sentences(rules: EditRules) -> dict[str, str]:
-    """Return what the model reads of the rules that can refuse in a turn.
+    """Return the sentences for the model about the rules that can refuse in a turn.
 
-    The keys are the names of the rules that a sentence describes, as in a `Refusal`, with spaces
-    between them.
+    The keys are the names of the rules that a sentence describes, as in a `Refusal`, separated by
+    spaces.
     """
     if rules.read_only:
         return {"mode": "You only answer: nothing may be changed in this turn."}

@@ -1,1 +1,1 @@
-"""From an instruction or a quote of the model to an edit of the text."""
+"""Resolution of a model's instruction or quote into an edit of the text."""

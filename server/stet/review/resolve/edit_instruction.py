@@ -1,7 +1,7 @@
-"""Edit instructions by position: `replace:3-5`, `after:## Setup`, `end`, and what they mean.
+"""Edit instructions by position, such as `replace:3-5`, `after:## Setup` and `end`.
 
 Lines are 1-based, as `read_file` numbers them, and refer to the text the model was shown;
-`stet.review.resolve.edit_resolver` takes the result forward to the text as it is now.
+`stet.review.resolve.edit_resolver` rebases the result onto the current text.
 """
 
 import re
@@ -24,7 +24,7 @@ _MARKS = re.compile(r"(#{1,6})(?:\s|$)")
 
 
 class InvalidInstruction(Exception):
-    """The instruction can't be carried out; says what to write instead."""
+    """The instruction can't be executed; the message says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class EditInstruction:
     """A parsed position.
 
     Attributes:
-        kind: What it asks for.
-        first: First line, 1-based; 0 where the kind names none.
-        last: Last line, 1-based, included.
-        heading: For `after`, the heading as written, parents before it.
+        kind: The kind of the edit.
+        first: The first line, 1-based; 0 if the kind has no line.
+        last: The last line, 1-based, included.
+        heading: The heading of `after` as written, with its parents before it.
     """
 
     kind: Literal["start", "end", "after", "insert", "replace", "delete", "create"]
@@ -73,12 +73,12 @@ def parse_instruction(position: str) -> EditInstruction:
 def resolve_instruction(
     instruction: EditInstruction, content: str, shown: TextDocument
 ) -> TextEdit:
-    """Return the edit that the instruction makes to the text the model was shown.
+    """Return the edit that an instruction means in the text that the model was shown.
 
-    `content` is written as whole lines with the file's own line ends; an empty one is no line.
+    `content` is written as whole lines with the file's line ends; an empty `content` is no line.
 
     Raises:
-        InvalidInstruction: If the lines or the heading are not there.
+        InvalidInstruction: If the lines or the heading do not exist.
     """
     match instruction.kind:
         case "replace" | "delete":
@@ -100,7 +100,7 @@ def instruction_line(instruction: EditInstruction, shown: TextDocument) -> int:
     """Return the line (1-based) at which the instruction's content would begin.
 
     Raises:
-        InvalidInstruction: If the heading is not there.
+        InvalidInstruction: If the heading does not exist.
     """
     match instruction.kind:
         case "start":
@@ -114,14 +114,15 @@ def instruction_line(instruction: EditInstruction, shown: TextDocument) -> int:
 
 def find_section(shown: TextDocument, heading: str) -> tuple[int, int]:
     """Return the lines (0-based, half-open) from a Markdown heading to the next one.
-    The heading is `## Setup`, or `## A > ### B`.
+
 
     Args:
-        shown: The text as the model sees it.
-        heading: The heading as the model writes it.
+        shown: The text that the model was shown.
+        heading: The heading as the model wrote it: `## Setup`, or `## A > ### B`.
 
     Raises:
-        InvalidInstruction: If there is no such heading or more than one, with the lines.
+        InvalidInstruction: If there is not exactly one such heading; the message lists the
+            headings.
     """
     headings = _headings(shown)
     path = [_HeadingName.of(part) for part in re.split(r"\s+>\s+(?=#)", heading)]
@@ -141,21 +142,21 @@ def find_section(shown: TextDocument, heading: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _HeadingName:
-    """A heading: its level from 1, 0 where that was not said, and its words."""
+    """A heading: its level from 1 (0 if not written) and its words."""
 
     level: int
     words: str
 
     @classmethod
     def of(cls, written: str) -> "_HeadingName":
-        """Parse a heading of a model: `## Setup`, perhaps with marks after it, or `Setup`."""
+        """Parse a heading that a model wrote: `## Setup`, `## Setup ##` or `Setup`."""
         marks = _MARKS.match(written.strip())
         level = len(marks[1]) if marks else 0
         words = re.sub(r"\s#+$", "", written.strip()) if level else written
         return cls(level, " ".join(words.split()[1 if level else 0 :]))
 
     def is_named_by(self, other: "_HeadingName") -> bool:
-        """Return whether `other`, as written, means this one."""
+        """Return whether the written heading `other` means this heading."""
         return self.words == other.words and other.level in (0, self.level)
 
     def __str__(self) -> str:
@@ -166,9 +167,7 @@ _Chain = tuple[_HeadingName, ...]
 
 
 def _ends_with(parents: _Chain, path: list[_HeadingName]) -> bool:
-    """Return whether `path` names the last of `parents`, with any of the others before it, in
-    order.
-    """
+    """Return whether `path` names the last of `parents`, after some of the others in order."""
     if not parents[-1].is_named_by(path[-1]):
         return False
     rest = iter(parents[:-1])
@@ -176,14 +175,14 @@ def _ends_with(parents: _Chain, path: list[_HeadingName]) -> bool:
 
 
 def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], _Chain]]:
-    """Return lines (0-based, half-open) and chain of headings, outermost first, of every heading."""
-    # Only turns that name a heading pay for the parser.
+    """Return the lines (0-based, half-open) and the chain, outermost first, of each heading."""
+    # Late: only instructions with a heading need the parser.
     from markdown_it import MarkdownIt
 
     found: list[tuple[tuple[int, int], _Chain]] = []
     chain: _Chain = ()
-    # The parser ends lines as CommonMark does; feed it our lines, so that the numbers agree. Front
-    # matter would be a heading to it.
+    # The parser splits lines as CommonMark does: pass our lines, so that the numbers agree. It
+    # would take front matter for a heading.
     skipped = _after_front_matter(shown)
     lines = [line.rstrip("\r\n") for line in shown.lines]
     source = "\n".join(["" for _ in lines[:skipped]] + lines[skipped:])
@@ -197,7 +196,7 @@ def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], _Chain]]:
 
 
 def _after_front_matter(shown: TextDocument) -> int:
-    """Return the first line (0-based) after the YAML front matter, 0 if there is no front matter."""
+    """Return the first line (0-based) after the YAML front matter; 0 if there is none."""
     is_yaml = shown.language_id == "yaml" or shown.uri.endswith((".yaml", ".yml"))
     if is_yaml or shown.lines[0].rstrip() != "---":
         return 0
@@ -226,13 +225,13 @@ def _replace_lines(instruction: EditInstruction, content: str, shown: TextDocume
 
 
 def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:
-    """Return an edit: `content` as whole lines before `line` (0-based), or after the last one."""
+    """Return the insertion of `content` as whole lines before `line` (0-based), or at the end."""
     if line < shown.n_lines:
         offset = shown.offset_at(Position(line, 0))
         return TextEdit((Replacement(offset, offset, _as_lines(content, shown, closed=True)),))
     offset = len(shown.text)
     if content and shown.text and not line_end(shown.lines[shown.n_lines - 1]):
-        # No final line end before, none after.
+        # A text without a final line end keeps none.
         text = dominant_line_end(shown.text) + _as_lines(content, shown, closed=False)
     else:
         text = _as_lines(content, shown, closed=True)
@@ -240,7 +239,7 @@ def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:
 
 
 def _as_lines(content: str, shown: TextDocument, *, closed: bool) -> str:
-    """Return `content` with the file's line ends, and one at its end or none; no line stays none."""
+    """Return `content` with the file's line ends; if `closed`, with a final line end."""
     if not content:
         return ""
     end = dominant_line_end(shown.text)

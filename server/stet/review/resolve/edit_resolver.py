@@ -1,9 +1,9 @@
-"""From what a model quoted, or the lines that it named, to an edit of the text as it is.
+"""Resolution of a model's quote or position into an edit of the current text.
 
-A quote is searched first exactly, in the file and then in the file with the agent's own pending hunks
-(`stet.review.resolve.pending_view`), and only then leniently: a pending hunk may be where the text
-differs from the file's only in its indent. An edit that was made for the text that the model was shown
-is moved to the present text (`rebase_edit`).
+A quote is searched first exactly, in the file and then in the file with the agent's pending hunks
+(`stet.review.resolve.pending_view`), and only then leniently: the text of a pending hunk may differ
+from the file's text only in its indentation. An edit that was made for the text that the model was
+shown is moved to the current text (`rebase_edit`).
 """
 
 import dataclasses
@@ -44,12 +44,12 @@ _NOTHING = TextEdit(())
 
 @dataclass(frozen=True, slots=True)
 class QuotedEdit:
-    """An edit by text, as the model sent it.
+    """An edit by quotation, as the model sent it.
 
     Attributes:
-        old: What it wants replaced.
-        new: What it wants there.
-        replace_all: Whether in every place.
+        old: The quoted text to be replaced.
+        new: The replacement.
+        replace_all: Whether every occurrence is replaced.
     """
 
     old: str
@@ -57,7 +57,7 @@ class QuotedEdit:
     replace_all: bool = False
 
     def candidate_texts(self) -> tuple[str, ...]:
-        """Return the quoted text, and the text without the line numbers that were copied with it."""
+        """Return the quoted text, and the text without copied line numbers."""
         try:
             bare = strip_line_numbers(normalize_text(self.old), "")
         except UnclearEdit:
@@ -67,12 +67,11 @@ class QuotedEdit:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedEdit:
-    """One edit of a file, resolved.
+    """One resolved edit of a file.
 
     Attributes:
-        edit: What it does to the text as it is.
-        on_view: What it does to the text with the agent's own pending hunks; one of the two is
-            empty.
+        edit: The edit of the current text.
+        on_view: The edit of the text with the agent's pending hunks; one of the two is empty.
     """
 
     edit: TextEdit = _NOTHING
@@ -82,11 +81,11 @@ class ResolvedEdit:
 def resolve_quote(
     quote: QuotedEdit, view: PendingView, shown_text: ShownText | None
 ) -> ResolvedEdit:
-    """Return the edit of the quoted text; an empty edit if the new text is there already.
+    """Return the edit of the quoted text; an empty edit if the new text exists already.
 
     Args:
         quote: The quotation that the model sent.
-        view: The present text with the agent's pending hunks.
+        view: The current text with the agent's pending hunks.
         shown_text: The text that the model was shown, if known.
 
     Raises:
@@ -95,7 +94,7 @@ def resolve_quote(
     try:
         bare = strip_new_line_marks(normalize_text(quote.old), normalize_text(quote.new))
         if bare is not None:
-            # Only pending text can be meant.
+            # Marks of new lines refer to pending text only.
             return ResolvedEdit(on_view=find_block(view.normalized, *bare).edit)
         return _resolve_quote(quote, view, shown_text)
     except EditAlreadyApplied:
@@ -108,14 +107,14 @@ def resolve_position(
     """Return the edit that a position means in the shown text, rebased onto the current text.
 
     Args:
-        position: As the model wrote it.
-        content: What goes there.
-        current: The text as it is.
-        shown: As the model was shown it.
-        changes: What happened in between.
+        position: The position as the model wrote it.
+        content: The text to be written.
+        current: The current text.
+        shown: The text that the model was shown.
+        changes: The changes from `shown` to `current`.
 
     Raises:
-        InvalidInstruction: If it means nothing, or the user has changed the place.
+        InvalidInstruction: If the position is invalid, or the user has changed these lines.
     """
     instruction = parse_instruction(position)
     # A byte order mark belongs to the file, not to its first line.
@@ -139,10 +138,10 @@ def _without_bom(document: TextDocument) -> TextDocument:
 
 
 def _plain_content(content: str, instruction: EditInstruction, shown: TextDocument) -> str:
-    """Return `content` without the line numbers, and the byte order mark, that were copied with it.
+    """Return `content` without copied line numbers and byte order mark.
 
     Raises:
-        InvalidInstruction: If it is for a heading that is not there.
+        InvalidInstruction: If the instruction's heading does not exist.
     """
     first = instruction_line(instruction, shown)
     neighbours = shown.lines[max(first - 2, 0) : max(first, instruction.last)]
@@ -150,31 +149,29 @@ def _plain_content(content: str, instruction: EditInstruction, shown: TextDocume
 
 
 def merge_edits(resolved_edits: list[ResolvedEdit], view: PendingView) -> Amendment:
-    """Join all of `resolved_edits`; insertions at one place keep their order.
+    """Join resolved edits to one edit; insertions at one place keep their order.
 
     Raises:
-        OverlapError: If two edits claim the same text.
+        OverlapError: If two edits change the same text.
     """
     try:
         return _merge(resolved_edits, view)
     except OverlapError:
-        # Models quote lines around what they change: what both leave as it is may be shared.
+        # Models quote unchanged lines around a change: two edits may share such lines.
         bare = [
             ResolvedEdit(_minimal(one.edit, view.live.text), _minimal(one.on_view, view.text))
             for one in resolved_edits
         ]
         joined = _merge(bare, view)
         for one, other in pairwise(joined.edit.replacements):
-            # Which of two texts comes first could only be guessed.
+            # The order of the two texts would be a guess.
             if one.end == other.start and (one.start == one.end or other.start == other.end):
                 raise
         return joined
 
 
 def first_conflict(resolved_edits: list[ResolvedEdit], view: PendingView) -> tuple[int, ...]:
-    """Return which (0-based) are to blame if wishes can't be joined: the first two that can't, or
-    all.
-    """
+    """Return the indices of the first two edits that can't be joined; else of all edits."""
     for second, resolved in enumerate(resolved_edits):
         for first in range(second):
             try:
@@ -190,7 +187,7 @@ def _resolve_quote(
     """Resolve the quoted text in the file, or in the file with pending hunks.
 
     Raises:
-        MatchError: If it is in neither, or not clear where.
+        MatchError: If the quotation is in neither text, or ambiguous.
     """
     text = view.normalized_live.text
     stands_there = any(normalize_text(reading) in text for reading in quote.candidate_texts())
@@ -214,7 +211,7 @@ def _match_pending(quote: QuotedEdit, view: PendingView) -> BlockMatch | None:
     """Return the quotation's match in the file with pending hunks, if the match touches a hunk.
 
     Raises:
-        AmbiguousBlock: It does more than once.
+        AmbiguousBlock: If there is more than one match.
     """
     try:
         found = find_block(view.normalized, quote.old, quote.new, replace_all=quote.replace_all)
@@ -239,8 +236,8 @@ def _check_last_line(replacements: list[Replacement], current: TextDocument) -> 
     """Check that no edit adds a line after a removed last line without a line end.
 
     Raises:
-        OverlapError: If one does: each of the two edits would be written for the line end that the
-            other edit adds or removes.
+        OverlapError: If there is such an edit: each of the two edits would be written for the line
+            end that the other adds or removes.
     """
     end, last = len(current.text), current.lines[-1].removeprefix(BOM)
     if not last:
@@ -258,7 +255,7 @@ def _minimal(edit: TextEdit, text: str) -> TextEdit:
 
 
 def _minimal_replacement(replacement: Replacement, text: str) -> Replacement:
-    """Return the replacement without the whole lines that both its texts begin or end with."""
+    """Return the replacement without the common whole lines at its start and end."""
     old, new = split_lines(text[replacement.start : replacement.end]), split_lines(replacement.text)
     head = 0
     while head < min(len(old), len(new)) - 1 and old[head] == new[head]:
@@ -277,9 +274,9 @@ class _RebasedLines:
 
     Attributes:
         first: The first line, 0-based.
-        end: The line after the last.
+        end: The line after the last line.
         new: The replacement.
-        is_after: Whether the replacement is the lines themselves with more text after them.
+        is_after: Whether the replacement is the old lines with text after them.
     """
 
     first: int
@@ -291,10 +288,10 @@ class _RebasedLines:
 def rebase_edit(
     edit: TextEdit, shown: TextDocument, changes: tuple[TextChange, ...], current: TextDocument
 ) -> TextEdit:
-    """Return `edit`, made for the text that was shown, moved to the text as it is now.
+    """Return `edit`, which was made for the shown text, moved to the current text.
 
     Raises:
-        InvalidInstruction: If the user has changed the very lines since.
+        InvalidInstruction: If the user has changed the same lines since.
     """
     pieces = [piece for one in edit.replacements for piece in _changed_lines(one, shown)]
     anchors = [_anchor(piece, shown) for piece in pieces]
@@ -308,9 +305,9 @@ def rebase_edit(
 
 
 def _changed_lines(one: Replacement, shown: TextDocument) -> Iterator[_RebasedLines]:
-    """Yield the lines that a replacement changes; lines that are left unchanged may be the user's."""
-    # A difference of lines might move lines that are put in past others that read alike, and so past
-    # what else is put in there.
+    """Yield the lines that a replacement changes; the user may change other lines."""
+    # Among lines that read alike, a difference might report an insertion at another place, on the
+    # other side of the user's insertions there.
     place, is_insertion = shown.position_at(one.start), one.start == one.end
     if is_insertion and place.character == 0 and line_end(one.text):
         yield _RebasedLines(place.line, place.line, one.text)
@@ -336,6 +333,6 @@ def _replacement(piece: _RebasedLines, anchor: Anchor, current: TextDocument) ->
     one = anchor.replacement(current, anchor.merged)
     stands = current.text[one.start : one.end]
     if piece.is_after and one.text.startswith(stands):
-        # The last line is left to other edits.
+        # Other edits may change the last line itself.
         return Replacement(one.end, one.end, one.text.removeprefix(stands))
     return one

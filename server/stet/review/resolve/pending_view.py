@@ -1,8 +1,8 @@
-"""The texts that a model refers to: a file with the agent's own pending hunks, and shown texts.
+"""The texts to which a model refers: files with the agent's pending hunks, and shown texts.
 
 An agent treats its proposals as written. It may quote proposed text to change the text again. Such
-an edit is an edit of the present file: the hunks that it touches and the change become one edit
-(`Amendment`), and the ledger replaces the earlier hunks by the hunks of this edit.
+an edit becomes an edit of the current file: the edit and the hunks that it touches are joined to
+one edit (`Amendment`), and the ledger replaces the earlier hunks by the hunks of this edit.
 
 The model's quotations and line numbers refer to the texts that the model was shown in the turn
 (`ShownDocuments`).
@@ -30,31 +30,31 @@ from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 MAX_CHARACTERS = 20_000
-"""How much pending text is shown with the lines of a file."""
+"""The most code points of pending text that are shown with the lines of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """An edit of the live text that takes the place of pending hunks, if it contains any.
+    """An edit of the live text that replaces the pending hunks that it contains.
 
     Attributes:
-        edit: From the live text to what is wanted; the hunks are in it.
-        hunks: Their ids, in order of place.
+        edit: The edit of the live text, including the changes of the hunks.
+        hunks: The ids of the hunks, in order of place.
     """
 
     edit: TextEdit
     hunks: tuple[str, ...]
 
 
-@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
+@dataclass(frozen=True)  # without slots, for the cached properties
 class PendingView:
     """A document as it would read if some pending hunks were accepted.
 
-    Offsets are code points; those of the *view* count in `text`, others in the live document.
+    Offsets are in code points: of the *view* in `text`, others in the live document.
 
     Attributes:
-        live: The document as it is.
-        hunks: Pending hunks of lines, in order of place.
+        live: The current document.
+        hunks: The pending hunks of lines, in order of place.
     """
 
     live: TextDocument
@@ -62,9 +62,9 @@ class PendingView:
 
     @classmethod
     def build(cls, live: TextDocument, hunks: Iterable[Hunk], chat: str) -> "PendingView":
-        """Return the view of the hunks that `chat` has pending in `live`.
+        """Return the view of the pending hunks of `chat` in `live`.
 
-        Left out are hunks that the user is deciding or has written over.
+        Hunks that the user is deciding or has changed are left out.
         """
         pending = (
             hunk
@@ -78,17 +78,17 @@ class PendingView:
 
     @cached_property
     def edit(self) -> TextEdit:
-        """From the live text to `text`."""
+        """The edit from the live text to `text`."""
         return TextEdit(tuple(self._written(hunk) for hunk in self.hunks))
 
     @cached_property
     def text(self) -> str:
-        """The text with the hunks in it."""
+        """The text with the hunks."""
         return self.edit.apply(self.live.text)
 
     @cached_property
     def normalized_live(self) -> NormalizedText:
-        """The live text, to look for what a model quotes."""
+        """The normalized live text, in which quotations are searched."""
         return NormalizedText(self.live.text)
 
     @cached_property
@@ -116,11 +116,10 @@ class PendingView:
         )
 
     def amended(self, view_edit: TextEdit) -> Amendment:
-        """Return `view_edit`, an edit of the view, as one of the live text, with the hunks it
-        touches in it.
+        """Return `view_edit`, an edit of the view, and the touched hunks as an edit of the live text.
 
-        Cut into hunks anew, equal lines may end up on the other side of a hunk that it does not
-        touch. Then all hunks are in it.
+        If the edit is cut into hunks again, equal lines may end up on the other side of another
+        hunk. Then the edit includes all hunks.
         """
         touched = self.touched(view_edit)
         ids = tuple(hunk.id for hunk in touched)
@@ -132,7 +131,7 @@ class PendingView:
         return Amendment(self.edit.compose(view_edit), tuple(hunk.id for hunk in self.hunks))
 
     def hunks_of(self, edit: TextEdit) -> list[tuple[Range, str]]:
-        """Return places and new texts of the hunks that an edit of the live text is cut into."""
+        """Return the places and new texts of the hunks of an edit of the live text."""
         lines = self.live.lines
         after = TextDocument(self.live.uri, edit.apply(self.live.text))
         return [
@@ -141,9 +140,7 @@ class PendingView:
         ]
 
     def _with_others(self, amendment: Amendment) -> str | None:
-        """Return how the view would read with an amendment cut into hunks; None if some would
-        overlap.
-        """
+        """Return the view's text with an amendment cut into hunks; None if hunks would overlap."""
         others = [hunk for hunk in self.hunks if hunk.id not in amendment.hunks]
         if not others:
             return amendment.edit.apply(self.live.text)
@@ -158,15 +155,15 @@ class PendingView:
             return None
 
     def repeated(self, edit: TextEdit, turn: str, amends: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Return the ids of the hunks of `turn`, but for `amends`, that `edit` proposes once more.
+        """Return the ids of the hunks of `turn`, except `amends`, that `edit` proposes again.
 
-        What an earlier turn has proposed is not among them: proposed again, it becomes this turn's, so
-        that who accepts the turn accepts it.
+        Hunks of earlier turns are not included: if proposed again, they become hunks of this turn,
+        so that accepting the turn accepts them.
 
         Args:
             edit: An edit of the live text.
-            turn: The turn that proposes it.
-            amends: Hunks that are in it already.
+            turn: The turn that proposes the edit.
+            amends: The hunks that the edit includes.
         """
         if not any(hunk.turn == turn for hunk in self.hunks):
             return ()
@@ -178,16 +175,14 @@ class PendingView:
         )
 
     def _without_others(self, replacement: Replacement, touched: tuple[str, ...]) -> Replacement:
-        """Return a replacement in the view, moved to its place with only the hunks `touched` in the
-        view.
-        """
+        """Return a replacement in the view, moved to the view with only the hunks `touched`."""
         before_start = before_end = 0
         for hunk, (start, end) in zip(self.hunks, self._spans, strict=True):
             if hunk.id in touched:
                 continue
             written = self._written(hunk)
             grown = end - start - (written.end - written.start)
-            # Of lines that a hunk removes, an end there is before them and a start after them.
+            # At lines that a hunk removes, an end is before the lines and a start after them.
             if end <= replacement.start:
                 before_start += grown
             if start < replacement.end or replacement.start == replacement.end == end:
@@ -204,7 +199,7 @@ class PendingView:
 
 
 def _touches(replacement: Replacement, span: tuple[int, int]) -> bool:
-    """Return whether a replacement changes text in `span`, spans an empty `span`, or adds to it."""
+    """Return whether a replacement changes text in `span`, includes an empty one, or adjoins it."""
     start, end = span
     if replacement.start == replacement.end:
         return start <= replacement.start <= end
@@ -214,7 +209,7 @@ def _touches(replacement: Replacement, span: tuple[int, int]) -> bool:
 
 
 def pending_file(hunks: Iterable[Hunk], chat: str) -> Hunk | None:
-    """Return the new file that `chat` has pending among the hunks of a file, if there is one."""
+    """Return the pending new file of `chat` among the hunks of a file, if any."""
     return next(
         (
             hunk
@@ -260,7 +255,7 @@ def render_listing(view: PendingView, first: int, end: int) -> str:
 
 
 def _describe_hunk(hunk: Hunk, start: int, stop_line: int) -> str:
-    """Return a description of what a hunk does, in a few words; lines are counted from 1."""
+    """Return a short description of a hunk, with 1-based lines."""
     if start == stop_line:
         return f"{hunk.id} adds its lines before line {start + 1}"
     lines = f"line {stop_line}" if stop_line == start + 1 else f"lines {start + 1}-{stop_line}"
@@ -268,10 +263,10 @@ def _describe_hunk(hunk: Hunk, start: int, stop_line: int) -> str:
 
 
 class ShownDocuments(Mapping[str, TextDocument]):
-    """The text of every file as it was shown last, by canonical URI; older ones can be asked for.
+    """The last shown text of each file, by canonical URI; older texts by `texts_of`.
 
     Args:
-        documents: What the turn began with.
+        documents: The texts at the start of the turn.
     """
 
     def __init__(self, documents: Iterable[TextDocument] = ()) -> None:
@@ -290,25 +285,25 @@ class ShownDocuments(Mapping[str, TextDocument]):
         return len(self._texts)
 
     def record(self, document: TextDocument) -> None:
-        """Record a text that the model sees now."""
+        """Record a text that the model is shown."""
         texts = self._texts.setdefault(canonical(document.uri), {})
         texts.pop(document.content_hash, None)
         texts[document.content_hash] = document
 
     def last(self, uri: str, queries: Sequence[str] = ()) -> TextDocument | None:
-        """Return the text of a file as it was last shown; None if the file was never shown.
+        """Return the last shown text of a file; None if the file was never shown.
 
-        Of several texts the latest that holds any of `queries`, if one does.
+        If there are several texts, prefer the latest that contains one of `queries`.
         """
         return latest_with(self.texts_of(uri), queries)
 
     def texts_of(self, uri: str) -> tuple[TextDocument, ...]:
-        """Return the texts of a file as they were shown, the latest first."""
+        """Return the shown texts of a file, the latest first."""
         return tuple(reversed(self._texts.get(canonical(uri), {}).values()))
 
 
 def latest_with(texts: Sequence[TextDocument], queries: Sequence[str]) -> TextDocument | None:
-    """Return the first of `texts` that contains one of `queries`, else the first; None if there are no texts.
+    """Return the first of `texts` that contains one of `queries`, else the first, else None.
 
     For long texts call it in a worker thread.
     """
@@ -324,12 +319,12 @@ def latest_with(texts: Sequence[TextDocument], queries: Sequence[str]) -> TextDo
 def noted_since(
     live: TextDocument, shown: TextDocument, workspace: Workspace
 ) -> tuple[TextChange, ...] | None:
-    """Return the recorded changes since the model was shown a text; None if they are no longer known.
+    """Return the recorded changes since a text was shown; None if no longer known.
 
     Args:
         live: The current text.
         shown: The text that the model was shown.
-        workspace: Where the changes are recorded.
+        workspace: The workspace that records the changes.
     """
     if not isinstance(live, LargeDocument) or not isinstance(shown, LargeDocument):
         return workspace.changes_since(live.uri, shown.revision)
@@ -352,19 +347,18 @@ def changes_since_text(
     if shown.content_hash == live.content_hash or shown.text == live.text:
         return ()
     if noted is None or any(may_hold_blocks(change.text) for change in noted):
-        # Blocks were added and removed: the text that they represent was there all the time.
+        # Blocks were added or removed, but the text that they represent has not changed.
         return changes_between(shown.text, live.text)
     return noted
 
 
 def as_shown(hunk: Hunk, snapshot: Snapshot, real: TextDocument | None = None) -> Hunk:
-    """Return `hunk` with its place in the text that is shown of its file: blocks are no part of
-    that.
+    """Return `hunk` with its place in the text without blocks, which is shown of its file.
 
     Args:
-        hunk: Any.
-        snapshot: The world as it is.
-        real: The text of the file with its blocks, where it is not open.
+        hunk: The hunk, of any kind.
+        snapshot: The current state of the workspace.
+        real: The text of the file with its blocks, used if the file is not open.
     """
     document = snapshot.document(hunk.uri) or real
     if document is None:

@@ -1,9 +1,10 @@
-"""What is computed of a draft before the ledger takes it: this takes long, so a worker thread does it.
+"""Preparation of drafts for the ledger: it takes long, so a worker thread does it.
 
 - The policy check is part of it: a prepared draft has passed the check.
-- The hunks of a proposal in one function or section are one group for a reader (`section_key`).
-- The agent reads and edits a note without the blocks of other programs, which stay in the note until the
-  user decides them. Its edit is moved line by line to the text with the blocks (`rebase_onto_blocks`).
+- The hunks of a proposal in one function or section are one group (`section_key`).
+- The agent reads and edits a note without the blocks of other programs, which remain in the note
+  until the user decides them. The edit is moved line by line to the text with blocks
+  (`rebase_onto_blocks`).
 """
 
 from collections.abc import Iterable
@@ -32,14 +33,14 @@ _PLAIN_LANGUAGES = frozenset({"plaintext", "text", "json", "csv", "xml", "html",
 
 @dataclass(frozen=True, slots=True)
 class PreparedDraft:
-    """A draft that has passed the policy check; made by `prepare_draft` only.
+    """A draft that has passed the policy check; created by `prepare_draft` only.
 
     Attributes:
         draft: The authorized draft.
         authorized: The result of the policy check.
-        hunks: The hunks of an edit, one for each of `authorized.hunks`, without ids and proposals; their
-            group is a `section_key`.
-        links: The edits of a move's links.
+        hunks: The hunks of an edit, one for each of `authorized.hunks`, without ids and proposals;
+            their group is a `section_key`.
+        links: The edits of links for a move.
     """
 
     draft: Draft
@@ -48,7 +49,7 @@ class PreparedDraft:
     links: tuple["PreparedDraft", ...] = ()
 
     def with_caution(self, caution: str) -> "PreparedDraft":
-        """Return the prepared draft with a sentence of caution for the user after its summary."""
+        """Return the prepared draft with a caution for the user added to its summary."""
         if not caution:
             return self
         summary = f"{self.draft.summary} (Caution: {caution})"
@@ -56,9 +57,7 @@ class PreparedDraft:
         return replace(self, draft=replace(self.draft, summary=summary), hunks=hunks)
 
     def moved_to(self, document: TextDocument, firsts: Iterable[int]) -> "PreparedDraft":
-        """Return a prepared edit as an edit of another text, where its hunks begin at the lines `firsts`
-        (0-based).
-        """
+        """Return a prepared edit moved to `document`, with its hunks at lines `firsts` (0-based)."""
         assert isinstance(self.draft, EditDraft), "only an edit has lines"
         line_hunks = tuple(
             hunk.slid(first - hunk.old_start)
@@ -89,7 +88,7 @@ class RejectedDraft:
 
 
 def prepare_or_reject(draft: Draft, rules: EditRules) -> PreparedDraft | RejectedDraft:
-    """Call `prepare_draft` in a worker thread; a refusal is returned, and raised by the caller."""
+    """Call `prepare_draft`; return a refusal instead of raising it, for a worker thread."""
     try:
         return prepare_draft(draft, rules)
     except ProposalRefused as refused:
@@ -146,16 +145,16 @@ def rebase_onto_blocks(prepared: PreparedDraft, snapshot: Snapshot) -> PreparedD
 
 
 def section_key(document: TextDocument, place: Range, new: str = "") -> str:
-    """Return a key for what encloses a hunk, shared by all hunks in one function or section.
-    Appended to the id of their proposal, the key is their group.
+    """Return a key for the function or section of a hunk, shared by all hunks in it.
 
-    `:Shape.area` names what encloses the hunk, `@2:Shape.area` the second of that name; nothing says
-    that nothing encloses it, or more than one thing: it is alone.
+    Appended to the id of their proposal, the key is their group. `:Shape.area` names the function
+    or section, `@2:Shape.area` the second one of that name; the key is empty if nothing encloses
+    the hunk, or if it is in more than one.
 
     Args:
-        document: The text as it is.
-        place: The whole lines that the hunk replaces; empty where it only adds.
-        new: What it writes; its indent tells where an addition belongs.
+        document: The current text.
+        place: The whole lines that the hunk replaces; empty for an insertion.
+        new: The new text, whose indentation determines what encloses an insertion.
     """
     outline = _outline(document)
     symbol = _enclosing(outline, place, new)
@@ -167,14 +166,12 @@ def section_key(document: TextDocument, place: Range, new: str = "") -> str:
 
 
 def group_label(group: str) -> str | None:
-    """Return what the hunks of a group are in, as a name for people; None if there is no name."""
+    """Return the displayed name of a group's function or section; None if there is none."""
     return group.partition(":")[2] or None
 
 
 def style_of(document: TextDocument) -> Style:
-    """Return how a document is laid out, by the editor's name for its language, else by its file's
-    name.
-    """
+    """Return the layout of a document, by its language in the editor, else by its file name."""
     if document.is_markdown:
         return Style.MARKDOWN
     language = document.language_id.lower()
@@ -185,7 +182,7 @@ def style_of(document: TextDocument) -> Style:
     return Style.CODE
 
 
-@lru_cache(maxsize=2)  # the hunks of one edit come together; a long page is read once for them
+@lru_cache(maxsize=2)  # the hunks of one edit are computed together, with one outline
 def _outline(document: TextDocument) -> Outline:
     return Outline(document, style_of(document))
 

@@ -5,9 +5,9 @@
   the inverse of the earlier one: a line moved up and down again may be reported as another line
   moved. If the whole text is the same, each hunk is where it was.
 - Lines that were removed with hunks on them and inserted elsewhere (`MovedLineTracker`): moved by a
-    key, cut and pasted, sorted. A hunk moves with its lines if all of them were removed at once. An
-    insertion moves with the lines on both its sides. The other removed lines select one of several
-    matching places.
+  key, cut and pasted, sorted. A hunk moves with its lines if all of them were removed at once. An
+  insertion moves with the lines on both its sides. The other removed lines select one of several
+  matching places.
 - The base of a hunk that was decided long ago (`relocate`).
 """
 

@@ -5,8 +5,8 @@
   their places contain the text before.
 - `UndoneInEditor` tracks hunks that were undone and are pending again. A redo is recognised by the
   whole text, because a moved line looks like the redo of its deletion.
-- `TextStates` stores texts around accepted edits, with the state of each hunk. The difference does not
-  show which of several neighbours were undone; the whole text does. A text is identified by its
+- `TextStates` stores texts around accepted edits, with the state of each hunk. The difference does
+  not show which of several neighbours were undone; the whole text does. A text is identified by its
   number of lines and a hash of its lines.
 - `AppliedEdit` tracks an edit as a whole, because the smallest difference does not show whose lines
   changed if hunks touch, or if lines between or beside them read alike. After an undo, all lines
