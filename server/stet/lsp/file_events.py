@@ -1,11 +1,11 @@
 """Hunks of files that change on the disk while they are not open, and of files that are renamed.
 
-`DiskWatch` reads files with hunks after a branch switch or a write of another program. Editors that
-watch files for a server report the change; with the others, the files are read when the user asks
-for pending hunks.
+`DiskWatch` reads files with hunks after a branch switch or a write of another program. Some editors
+watch files and report the change; with other editors, the files are read when the user requests
+pending hunks.
 
-`RenameTracker` follows `workspace/didRenameFiles`. With editors that don't send it, one document is
-closed and another with the same text is opened, in either order, within a short time.
+`RenameTracker` handles `workspace/didRenameFiles`. Editors that don't send it close one document and
+open another with the same text, in either order, within a short time.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ from stet.workspace.uris import canonical, is_tracked, path_of, scheme_of
 from stet.workspace.workspace import Workspace
 
 MOMENT_SECONDS = 0.1
-"""Events within this time are read once: a branch switch deletes files and creates them again."""
+"""The time for which events are collected: a branch switch deletes files and creates them again."""
 MANY = 20
-"""Files that are read at a time, before other work has its turn."""
+"""The number of files that are read at a time, before other work continues."""
 
 
 class DiskWatch:
-    """Between the disk and the ledger. Touched on the event loop only."""
+    """The watch that reports files on the disk to the ledger; used on the event loop only."""
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, start: Start) -> None:
-        """Create the watch. `start` begins a task."""
+        """Create the watch; `start` starts a task."""
         self._workspace = workspace
         self._ledger = ledger
         self._start = start
@@ -41,24 +41,23 @@ class DiskWatch:
         self._is_reading = False
 
     def changed(self, uris: Iterable[str]) -> None:
-        """Record that these files were created, changed or deleted: maybe all of a workspace, nearly
-        all of them without hunks. Files with hunks are read soon.
+        """Schedule a read of those files with hunks among files that were created, changed or deleted.
+
+        There may be very many files, nearly all of them without hunks.
         """
         closed = {canonical(uri): uri for uri in self._ledger.closed_uris()}
         if not closed:
             return
         names = {unquote(key.rpartition("/")[2]) for key in closed}
         for uri in uris:
-            # The whole comparison is dear, a look at the last name decides nearly always.
+            # Comparing canonical URIs is slow; the file name alone decides nearly always.
             name = uri.rpartition("/")[2]
             if ("%" in name or name in names) and (known := closed.get(canonical(uri))):
                 self._due[known] = None
         self._read_soon()
 
     def check_all(self) -> None:
-        """Read the files of hunks soon, because the user asks for pending hunks and the editor does
-        not watch files.
-        """
+        """Schedule a read of all closed files with hunks: the editor does not watch files."""
         self._due.update(dict.fromkeys(self._ledger.closed_uris()))
         self._read_soon()
 
@@ -80,7 +79,7 @@ class DiskWatch:
     async def _read(self, uris: Sequence[str]) -> None:
         snapshot = self._workspace.snapshot()
         for uri, text in (await asyncio.to_thread(_read_texts, snapshot, uris)).items():
-            # If the file is getting another name just now, its hunks go there, they are not lost.
+            # If the file is being moved, its hunks move with it and are not lost.
             sent = (hunk for hunk in self._ledger.live(uri) if hunk.state is HunkState.SENT)
             is_moving = any(hunk.kind is HunkKind.MOVE for hunk in sent)
             if self._workspace.document(uri) is None and not is_moving:
@@ -88,8 +87,8 @@ class DiskWatch:
 
 
 def _read_texts(snapshot: Snapshot, uris: Iterable[str]) -> dict[str, str]:
-    """Return the texts of files, empty for a file that is gone. Files that may not be read are left
-    out.
+    """Return the texts of files by URI, empty for a missing file. Files that may not be read are
+    left out.
     """
     texts = {}
     for uri in uris:
@@ -104,20 +103,20 @@ def _read_texts(snapshot: Snapshot, uris: Iterable[str]) -> dict[str, str]:
 log = logging.getLogger(__name__)
 
 SETTLE_SECONDS = 2.0
-"""Between the two halves of a rename."""
+"""The most time between the closing and the opening of a renamed document."""
 FRESH_SECONDS = 5.0
-"""So old at most is a file that has just been saved under a new name."""
+"""The greatest age of a file that has just been saved under a new name."""
 _MAX_RECENT = 16
-"""The most recently closed or opened documents that are remembered."""
+"""The number of recently closed, and of recently opened, documents that are stored."""
 
 
 class _RecentDocument(NamedTuple):
-    """A document that was opened or closed lately.
+    """A document that was opened or closed recently.
 
     Attributes:
-        uri: As the editor spells it.
-        text: What it held.
-        at: When, in seconds that only go forward.
+        uri: The URI in the editor's spelling.
+        text: The text at that time.
+        at: The time, in seconds of the monotonic clock.
     """
 
     uri: str
@@ -129,7 +128,7 @@ _Recent = deque[_RecentDocument]
 
 
 class RenameTracker:
-    """Watches documents come and go. Touched on the event loop only."""
+    """The detection of renames by closed and opened documents; used on the event loop only."""
 
     def __init__(
         self,
@@ -139,7 +138,7 @@ class RenameTracker:
         start: Start,
         renamed: Callable[[str, str], None] = lambda _old, _new: None,
     ) -> None:
-        """`start` begins work that reads the disk; `renamed` is called with the old and the new URI."""
+        """`start` starts a task that reads the disk; `renamed` is called with the old and the new URI."""
         self._workspace = workspace
         self._ledger = ledger
         self._system = system
@@ -151,8 +150,8 @@ class RenameTracker:
     def rename(self, uri: str, new_uri: str) -> None:
         """Move the hunks after the file or folder `uri` was renamed to `new_uri`.
 
-        A name that can't be a tracked document is refused, in the log: its hunks could never be
-        decided.
+        If `new_uri` can't be a tracked document, nothing is moved and a warning is logged: its hunks
+        could never be decided.
         """
         if canonical(uri) == canonical(new_uri):
             return
@@ -171,21 +170,21 @@ class RenameTracker:
         if buffer is not None:
             self._ledger.opened(new_uri, buffer.lines)
         else:
-            # The old document may be open still, but it is not this file any more.
+            # The old document may still be open, but it is no longer this file.
             self._ledger.closed(new_uri)
 
     def opened(self, uri: str, text: str) -> None:
-        """Handle the opening of a document, before the ledger is notified."""
+        """Check whether an opened document was renamed; called before the ledger is notified."""
         if (old := self._other_half(uri, text, self._closed, self._opened)) is not None:
             self._start(self._check_rename(old, uri), "a rename")
 
     def closed(self, uri: str, text: str) -> None:
-        """Handle the closing of a document with hunks, after the ledger was notified."""
+        """Check whether a closed document was renamed; called after the ledger was notified."""
         if (new := self._other_half(uri, text, self._opened, self._closed)) is not None:
             self._start(self._check_rename(uri, new), "a rename")
 
     def _other_half(self, uri: str, text: str, others: _Recent, recent: _Recent) -> str | None:
-        """Return the other document of a rename; keep this one for later if there is none."""
+        """Return the other document of a rename; if there is none, store this one for later."""
         now = self._system.monotonic()
         for other in reversed(others):
             is_same_text = text and now - other.at <= SETTLE_SECONDS and other.text == text
@@ -195,7 +194,7 @@ class RenameTracker:
         return None
 
     async def _check_rename(self, old: str, new: str) -> None:
-        """Compare two documents with one text: carry the hunks over if it is one file with another name."""
+        """Move the hunks from `old` to `new` if these documents with one text are a renamed file."""
         if not self._ledger.is_tracked(old):
             return
         # Pending hunks in the new file show that it was a separate file before.
@@ -206,9 +205,9 @@ class RenameTracker:
                 self.rename(old, new)
 
     def _is_rename(self, old: str, new: str, *, replaces: bool) -> bool:
-        """Return whether the first is no more, or the second was only just made.
+        """Return whether the old file is missing, or the new file was just created.
 
-        Where that `replaces` another file, only the former tells: both may have been saved just now.
+        If the new file `replaces` another, only the former counts: both may have been saved just now.
         """
         path, new_path = path_of(old), path_of(new)
         if path is None:

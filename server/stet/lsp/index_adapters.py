@@ -1,7 +1,7 @@
-"""The search index's connections: events from the editor, its state for the user, and an embeddings endpoint.
+"""The connections of the search index: file events, progress for the user, and an embeddings endpoint.
 
-`IndexFeed` passes file events on, never while a message is handled. `IndexView` shows the progress of a
-build. `EmbeddingPort` joins the index, which reaches no network, to the endpoint of the settings.
+`IndexFeed` forwards file events, never while a message is handled. `IndexView` shows the progress of a
+build. `EmbeddingPort` connects the index, which uses no network itself, to the endpoint of the settings.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ from stet.workspace.workspace import Workspace
 log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 3.0
-"""After the start: the first moments are the editor's. A search begins at once."""
+"""The delay of the first build, so that the editor starts fast. A search does not wait."""
 MOMENT_SECONDS = 0.02
-"""Events within this time are passed on together."""
+"""The time for which events are collected."""
 
 
 class IndexFeed:
-    """Between the editor and the index. Touched on the event loop only."""
+    """The forwarder of file events to the index; used on the event loop only."""
 
     def __init__(self, workspace: Workspace, index: IndexService, start: Start) -> None:
-        """`start` begins a task."""
+        """`start` starts a task."""
         self._workspace = workspace
         self._index = index
         self._start = start
@@ -41,17 +41,17 @@ class IndexFeed:
         self._is_due = False
 
     async def begin(self) -> None:
-        """Build or update the index after the first moments of the editor.
+        """Build or update the index, `QUIET_SECONDS` after the start.
 
-        Without a workspace folder, nothing is read before the first search: a file that was opened
-        alone says little about the files beside it.
+        Without a workspace folder, nothing is read before the first search: the files beside a single
+        open file may be unrelated to it.
         """
         await asyncio.sleep(QUIET_SECONDS)
         if self._workspace.folders:
             await self._index.ensure_current(self._workspace.snapshot())
 
     def changed(self, uris: Iterable[str]) -> None:
-        """Record files that were saved, closed, created, changed or removed."""
+        """Schedule an update for files that were saved, closed, created, changed or removed."""
         if not self._index.is_running:
             return
         self._due.update(dict.fromkeys(uris))
@@ -67,17 +67,17 @@ class IndexFeed:
 
 
 SHOWN_AFTER_SECONDS = 1.0
-"""A shorter build shows no progress."""
+"""The duration of a build after which progress is shown."""
 TITLE = "Stet: indexing"
 
 _BUILDING = frozenset({Stage.STARTING, Stage.BUILDING})
 
 
 class IndexView:
-    """Between the index and the editor. Touched on the event loop only."""
+    """The state of the index as the user sees it; used on the event loop only."""
 
     def __init__(self, index: IndexService, client: Client) -> None:
-        """Show nothing yet."""
+        """Start without progress."""
         self._index = index
         self._client = client
         self._progress: Progress | None = None
@@ -88,7 +88,7 @@ class IndexView:
         index.listen(self._state_changed)
 
     def reindex(self, snapshot: Snapshot, *, rebuild: bool) -> str:
-        """Bring the index up to the files, or make it anew; the token of the progress that shows it."""
+        """Update the index, or rebuild it; return the token of the progress."""
         self._end("begun again")
         self._progress = self._client.progress(TITLE)
         self._is_starting = True
@@ -107,7 +107,7 @@ class IndexView:
         }
 
     def note_partial_answer(self, n_files_so_far: int | None) -> None:
-        """Tell the user, once a build, that an answer came from an index that is still being built."""
+        """Inform the user, once for each build, that a search used an index that is still being built."""
         if n_files_so_far is not None and not self._has_reported_partial:
             self._has_reported_partial = True
             self._client.show_message(
@@ -128,7 +128,7 @@ class IndexView:
     def _state_changed(self, state: IndexState) -> None:
         """Update the view after the state of the index has changed."""
         if self._is_starting:
-            return  # what it has been told to do comes only after this
+            return  # the requested build has not started yet
         if state.stage not in _BUILDING:
             self._has_reported_partial = False
             self._end(state.message or f"{state.files:,} files")
@@ -139,7 +139,7 @@ class IndexView:
             self._timer = loop.call_later(SHOWN_AFTER_SECONDS, self._show)
 
     def _show(self) -> None:
-        """Show progress for a build that takes long."""
+        """Show the progress of a build that takes long."""
         self._timer = None
         self._progress = self._client.progress(TITLE)
         self._report(self._progress, self._index.state)
@@ -152,7 +152,7 @@ class IndexView:
         if state.files < state.total:
             percentage = 100 * state.files // state.total
             progress.report(f"{state.files:,} of {state.total:,} files{left}", percentage)
-        else:  # files are counted as they are met: how many there are is not known before the end
+        else:  # files are counted while they are found: the total is not known before the end
             progress.report(f"{state.files:,} files{left}")
 
     def _end(self, message: str) -> None:
@@ -166,10 +166,10 @@ class IndexView:
 
 
 class EmbeddingPort:
-    """An `VectorSource` by way of `stet.llm`."""
+    """A `VectorSource` that uses `stet.llm`."""
 
     def __init__(self, system: System, workspace: Workspace) -> None:
-        """Create the adapter. `system` has the keys; `workspace` limits and logs the sent text."""
+        """Create the adapter; `system` has the keys, `workspace` the redactor and the request log."""
         self._system = system
         self._workspace = workspace
 
@@ -177,7 +177,7 @@ class EmbeddingPort:
         """See `VectorSource.name_of`."""
         if settings.embeddings != "endpoint":
             return ""
-        from stet.llm.embeddings import embedding_target  # late: most never ask one
+        from stet.llm.embeddings import embedding_target  # late: rarely used
 
         return " ".join(embedding_target(settings, self._system.environ()))
 
@@ -191,7 +191,7 @@ class EmbeddingPort:
         is_redacting = self._workspace.settings.privacy.redact_secrets
         kinds: Counter[str] = Counter()
         if is_redacting:
-            # Pieces of files: that one is of a private key can't be seen by its beginning.
+            # The texts are parts of files: a part of a private key may lack the key's first line.
             redacted = await asyncio.to_thread(_redact_texts, self._workspace.redactor, texts)
             texts = [text.text for text in redacted]
             for text in redacted:

@@ -1,12 +1,12 @@
 """Blocks in the text: hunks that are shown as blocks, and blocks that another program has written.
 
 `InlineStyle` (`edit.reviewStyle: "inline"`) inserts the blocks of a turn when the turn is over, so that
-line numbers hold while it works. An edit of a file removes the file's blocks first. If the editor
-refuses, the hunks are only in the margin, which always works.
+line numbers stay valid while it runs. An edit of a file removes the file's blocks first. If the editor
+refuses the blocks, the hunks are shown in the margin only, which always works.
 
-`BlockImport` looks for blocks when a note is opened or saved or a block is typed, and in a note that is
-not open when the user names it or the agent proposes a change of it. A worker thread looks; the ledger
-takes the blocks on the event loop, after the hunks of earlier runs are restored, so that the block of a
+`BlockImport` searches for blocks when a note is opened or saved or a block is typed, and in a note that is
+not open when the user names it or the agent proposes a change of it. A worker thread searches; the ledger
+imports the blocks on the event loop, after the hunks of earlier runs are restored, so that the block of a
 hunk is not imported twice. Notes that the agent only reads are left out: "accept all" would accept
 changes that the user has not asked about.
 """
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class InlineStyle:
-    """Has the editor put blocks into texts and take them out; a `BlockEditor` for the ledger."""
+    """The `BlockEditor` of the ledger, which inserts and removes blocks in the editor's texts."""
 
     def __init__(
         self, workspace: Workspace, ledger: ReviewLedger, delivery: EditApplier, client: Client
@@ -53,9 +53,7 @@ class InlineStyle:
         return self._workspace.settings.edit.review_style == "inline"
 
     def handle_event(self, event: AgentEvent) -> None:
-        """Handle an event of a turn: at its end, write its proposals into the text if the user
-        wants that.
-        """
+        """Handle an event of a turn: at its end, insert the blocks of its hunks if this is enabled."""
         if not isinstance(event, TurnEnded) or not self._is_wanted:
             return
         hunks = self._ledger.hunks(turn=event.turn.id)
@@ -63,16 +61,16 @@ class InlineStyle:
         self._cleared = {}
 
     def restored(self, hunk_ids: Iterable[str]) -> None:
-        """Show restored hunks, which are pending again, as blocks if the user wants that."""
+        """Insert the blocks of restored hunks, which are pending again, if this is enabled."""
         if self._is_wanted:
             self._show([self._ledger.hunk(hunk_id).uri for hunk_id in hunk_ids])
 
     def markers(self, hunk_id: str) -> None:
-        """Put a conflict into the text, to be sorted out there."""
+        """Start to insert the conflict markers of a hunk, so that the user can resolve it in the text."""
         self._client.start(self._mark(hunk_id), f"mark {hunk_id}")
 
     def reject(self, hunk_id: str, reason: str) -> None:
-        """Have the block of a hunk that the user does not want taken out; those of a file together."""
+        """Reject a hunk and remove its block; several hunks of a file are removed by one edit."""
         uri = self._ledger.hunk(hunk_id).uri
         waiting = self._rejected.setdefault(canonical(uri), {})
         if not waiting:
@@ -80,10 +78,10 @@ class InlineStyle:
         waiting[hunk_id] = reason
 
     async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
-        """Have the blocks of these hunks offer other lines than the agent wrote.
+        """Replace the proposed text of hunks, in their blocks too; `texts` is by hunk id.
 
         Raises:
-            WrongHunkState: If it could not be done; the hunks are as they were.
+            WrongHunkState: If this was not possible; the hunks are then unchanged.
         """
         seen = {hunk_id: self._ledger.hunk(hunk_id).hash for hunk_id in texts}
 
@@ -104,7 +102,7 @@ class InlineStyle:
             raise WrongHunkState(str(reason)) from reason
 
     async def clear(self, uri: str) -> None:
-        """Have all blocks of a file taken out; their hunks wait on in the margin."""
+        """Remove all blocks of a file; their hunks stay pending in the margin."""
 
         def edit_of(document: TextDocument) -> TextEdit | None:
             return self._ledger.blocks.take_out(document, self._ledger.blocks.shown_blocks(uri))
@@ -143,7 +141,7 @@ class InlineStyle:
             for hunk_id, reason in reasons.items():
                 is_block = self._ledger.blocks.is_whole(hunk_id)
                 if not is_block and self._ledger.hunk(hunk_id).state in OPEN:
-                    self._ledger.reject(hunk_id, reason)  # its block has been taken out meanwhile
+                    self._ledger.reject(hunk_id, reason)  # its block was removed meanwhile
             return self._ledger.blocks.take_out(document, reasons, HunkState.REJECTED, reasons)
 
         await self._write(uri, edit_of, "Stet: reject", is_asked=True)
@@ -156,8 +154,8 @@ class InlineStyle:
         *,
         is_asked: bool = False,
     ) -> None:
-        """Apply an edit. If it can't be applied, its hunks stay as they are shown now: log why, and
-        tell the user if they have asked for it.
+        """Apply an edit. If this fails, the text is unchanged: log the reason, and inform the user if
+        they requested the edit (`is_asked`).
         """
         try:
             await self._delivery.write(uri, edit_of, label)
@@ -168,17 +166,17 @@ class InlineStyle:
 
 
 MOMENT_SECONDS = 0.1
-"""What is typed within is looked at once."""
+"""The time for which changes are collected."""
 _MOST_NAMED = 5
-"""Blocks that can't be read that one message names."""
+"""The most unreadable blocks that one message names."""
 _MOST_TEXT = 20_000_000
-"""Characters of a note; hunks in a longer one would hold up the server each time they change."""
+"""The most characters of a note; hunks in a longer one would delay the server at each change."""
 _LONG_LINE = 10_000
-"""Characters; a block's first line is not typed in a longer line."""
+"""The most characters of a line that may begin a block."""
 
 
 class BlockImport:
-    """Between the editor's notes and the ledger. Touched on the event loop only.
+    """The import of blocks from the editor's notes into the ledger; used on the event loop only.
 
     Attributes:
         notes: The canonical URIs of the open documents that may hold blocks.
@@ -206,9 +204,7 @@ class BlockImport:
         await self._import_due()
 
     def opened(self, uri: str) -> None:
-        """Handle a document that was opened or saved: import its blocks and report what cannot be
-        read.
-        """
+        """Handle a document that was opened or saved: import its blocks and report unreadable ones."""
         if self._is_note(uri):
             self.notes.add(canonical(uri))
             self._schedule_import(uri, tell=True)
@@ -216,12 +212,12 @@ class BlockImport:
             self.notes.discard(canonical(uri))
 
     def changed(self, uri: str, changes: Iterable[TextChange], lines: Sequence[str]) -> None:
-        """Handle text that was typed into one of the `notes`; the hot path.
+        """Handle a change of one of the `notes`; this runs at every keystroke.
 
         Args:
-            uri: The note.
+            uri: The URI of the note.
             changes: The changes, in order.
-            lines: Its lines after the changes.
+            lines: The lines of the note after the changes.
         """
         if canonical(uri) in self._watched or any(
             SIGN in change.text or _may_begin_block(lines, change.range.start.line)
@@ -235,8 +231,8 @@ class BlockImport:
         self._watched.discard(canonical(uri))
 
     def needs_import(self, uri: str) -> bool:
-        """Return whether `import_named` may find blocks in a document: it is a note that is not open,
-        or an open note that has changed since its blocks were last imported.
+        """Return whether `import_named` may find blocks in a document: the document is a note that is
+        not open, or an open note that has changed since the last import.
         """
         if not self._may_begin or not self._is_note(uri):
             return False
@@ -297,7 +293,7 @@ class BlockImport:
                         await self._import_open(uri, tell=tell)
                 self._current = ""
                 if self._due:
-                    # What takes long is not done all the time while somebody types.
+                    # A slow search is not repeated without a pause while the user types.
                     await asyncio.sleep(max(MOMENT_SECONDS, now() - began))
         finally:
             self._is_looking, self._current = False, ""
@@ -335,11 +331,11 @@ class BlockImport:
             self._report(draft)
 
     def _report(self, draft: BlockDraft) -> None:
-        """Say once what can't be read."""
+        """Report unreadable blocks to the user, each block once."""
         document = draft.document
         fresh = []
         for bad in draft.bad:
-            # Its place in the file does not matter.
+            # A block that has moved in the file is the same block.
             beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
             if self._is_unreported(document, f"{bad.problem}\n{beginning}"):
                 fresh.append(bad)
@@ -354,7 +350,7 @@ class BlockImport:
         )
 
     def _report_too_long(self, draft: BlockDraft, size: int) -> None:
-        """Say once that a note with blocks is too long for them to become hunks."""
+        """Report once that the blocks of a note are not imported because the note is too long."""
         if draft.blocks and self._is_unreported(draft.document, "too long"):
             name = self._workspace.snapshot().name_of(draft.document.uri)
             self._client.warn(
@@ -364,7 +360,7 @@ class BlockImport:
             )
 
     def _is_unreported(self, document: TextDocument, what: str) -> bool:
-        """Return whether something about a document is reported for the first time."""
+        """Return whether `what` is reported for a document for the first time, and record it."""
         known = (canonical(document.uri), what)
         is_news = known not in self._reported
         self._reported.add(known)
@@ -372,7 +368,7 @@ class BlockImport:
 
 
 def _find_on_disk(uri: str, snapshot: Snapshot) -> BlockDraft | None:
-    """Return the blocks of a file; None if the file can't or must not be read. Reads the disk."""
+    """Return the blocks of a file; None if the file can't or must not be read. Block on the disk."""
     try:
         document = snapshot.document_with_blocks(uri)
     except NotShown:

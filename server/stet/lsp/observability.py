@@ -1,6 +1,6 @@
-"""Crash reports of a run with facts about its environment, and the trace of a model.
+"""Crash reports of a run, with facts about its environment, and the trace of a model.
 
-The facts hold no private data.
+The facts contain no private data.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ log = logging.getLogger(__name__)
 
 _PACKAGES = ("pygls", "lsprotocol", "openai", "pydantic", "xllamacpp", "wordllama", "tree-sitter")
 TRACE = "model-trace"
-"""The kind of log file that the trace is; it is in the folder of the log."""
+"""The kind of the trace's log file, which is in the folder of the log."""
 _MAX_TRACE_BYTES = 20_000_000
 _MAX_RECORD = 5_000_000
-"""Characters of one round."""
+"""The most characters of one record in the trace."""
 
 
 class Observability:
-    """The reports and the trace of one run.
+    """The crash reports and the trace of one run.
 
     Attributes:
-        reports: What writes reports; a handler of the log.
+        reports: The log handler that writes crash reports.
     """
 
     def __init__(self, reports: CrashReporter | None = None) -> None:
@@ -45,7 +45,7 @@ class Observability:
         self.reports.facts = self._facts
 
     def editor_connected(self, editor: ClientCapabilities, tell: Callable[[str], None]) -> None:
-        """Note the editor, and how its user is notified; called on the event loop."""
+        """Record the editor, and the function that notifies its user; called on the event loop."""
         loop = asyncio.get_running_loop()
 
         def tell_soon(message: str) -> None:
@@ -69,9 +69,9 @@ class Observability:
             )
 
     def tracer(self) -> Callable[[str], None] | None:
-        """Return the function that writes the trace of a model, or None if no trace is wanted.
+        """Return the function that writes the trace of a model, or None if the trace is off.
 
-        Blocking: it is called in a worker.
+        The function blocks on the disk; it is called in a worker thread.
         """
         trace = self._trace
         if trace is None:
@@ -83,7 +83,7 @@ class Observability:
         return write
 
     async def begin(self) -> None:
-        """Catch fatal errors from now on, and notify the user of an earlier run that ended by one."""
+        """Record fatal errors from now on, and notify the user if one ended an earlier run."""
         try:
             n_found = await asyncio.to_thread(lambda: self._notes.begin(self._facts()))
         except OSError as fault:
@@ -97,7 +97,7 @@ class Observability:
             )
 
     def end(self) -> None:
-        """Record that the run ended in good order."""
+        """Record that the run ended normally."""
         self._notes.end()
         self._end_trace()
 
@@ -139,7 +139,7 @@ def _describe_editor(editor: ClientCapabilities) -> str:
 def _describe_settings(settings: Any, defaults: Any, prefix: str = "") -> Iterator[str]:
     """Yield the names of the settings that differ from the defaults.
 
-    Booleans and numbers are given with their value.
+    Yield booleans and numbers with their value.
     """
     for setting in fields(settings):
         value, default = getattr(settings, setting.name), getattr(defaults, setting.name)

@@ -1,6 +1,6 @@
 """The attachments of questions, and presets: attachments that are saved under a name.
 
-The attachments are the workspace's (`Workspace.attachments`). Presets come from the user, who saves
+The workspace has the attachments (`Workspace.attachments`). Presets come from the user, who saves
 them with `stet.context`, and from the settings; a saved preset hides a preset of the settings with
 the same name. Attachments and saved presets outlive the server.
 """
@@ -28,24 +28,24 @@ from stet.workspace.workspace import Workspace
 log = logging.getLogger(__name__)
 
 MAX_ATTACHED = 200
-"""Files and folders together."""
+"""The most attached files and folders together."""
 MAX_DEPTH = 3
-"""Of links."""
+"""The greatest depth of followed links."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextChange:
-    """What a call of `stet.context` changes, in this order; empty or None: nothing.
+    """The changes of one call of `stet.context`, in this order; empty or None: no change.
 
     Attributes:
-        clear: Attach nothing any more.
-        load: Attach what a preset says, in place of what is attached.
-        remove: Names of what is no longer to be attached.
-        add: Names of what is to be attached too.
-        scope: In place of `context.scope`, until it is cleared.
-        link_depth: In place of `context.linkDepth`.
-        save: Save what is attached then, under this name.
-        delete: Forget the saved preset of this name.
+        clear: Whether to remove all attachments.
+        load: The name of a preset whose attachments replace the current ones.
+        remove: The names of attachments to remove.
+        add: The names of files and folders to attach.
+        scope: The scope in place of the setting `context.scope`, until the attachments are cleared.
+        link_depth: The depth in place of the setting `context.linkDepth`, until then.
+        save: The name under which to save the resulting attachments as a preset.
+        delete: The name of a saved preset to delete.
     """
 
     clear: bool = False
@@ -65,7 +65,7 @@ def to_json(
 
     Args:
         value: Attachments, which name files by URI, or a preset of the settings.
-        name_of: Returns what stands for a file or folder.
+        name_of: A function that returns the name of a file or folder in the result.
     """
     return {
         "files": [name_of(file) for file in value.files],
@@ -76,8 +76,8 @@ def to_json(
 
 
 def from_json(fields: str) -> Attachments | None:
-    """Return the attachments whose JSON form was kept. Return None and log a warning if the value is
-    no object.
+    """Return the attachments of a stored JSON form. Return None and log a warning if the value is
+    not an object.
     """
     try:
         value = json.loads(fields)
@@ -96,7 +96,7 @@ def from_json(fields: str) -> Attachments | None:
 
 
 def _uris_in(value: object) -> Iterator[str]:
-    """Yield the URIs of documents in a list."""
+    """Yield the URIs of files in a list."""
     for uri in value if isinstance(value, list) else ():
         if isinstance(uri, str) and is_tracked(uri):
             yield uri
@@ -104,32 +104,32 @@ def _uris_in(value: object) -> Iterator[str]:
 
 MAX_PRESETS = 500
 MAX_NAME = 100
-"""Characters of a preset's name."""
+"""The most characters of a preset's name."""
 
 
 class UnknownPreset(Exception):
-    """There is no preset of that name, or it is not clear which; the message tells the near ones."""
+    """There is no preset of a name, or the name is ambiguous; the message has the nearest names."""
 
 
 class ContextChangeRefused(Exception):
-    """What is attached, or a preset, can't be changed that way; the message says why."""
+    """The attachments, or a preset, can't be changed in this way; the message says why."""
 
 
 class PresetController:
-    """Between the user, the settings and the store. Touched on the event loop only."""
+    """The attachments and the presets of one server; used on the event loop only."""
 
     def __init__(self, workspace: Workspace, store: StateStore) -> None:
-        """Read nothing yet."""
+        """Start without saved presets; `restore` reads them."""
         self._workspace = workspace
         self._store = store
         self._saved: dict[str, Attachments] = {}
         self._changed: set[str] = set()
-        """Names of presets that were saved or deleted in this run."""
+        """The names of presets that were saved or deleted in this run."""
         self._has_attached = False
-        """Whether what is attached was changed in this run."""
+        """Whether the attachments were changed in this run."""
 
     async def restore(self) -> None:
-        """Restore the state kept by earlier runs, except for parts changed since this run began."""
+        """Restore the stored attachments and presets, except those that this run has changed."""
         presets, attached = await asyncio.to_thread(self._store.load_presets)
         for name, fields in presets.items():
             if name not in self._changed and (attachments := from_json(fields)) is not None:
@@ -140,15 +140,15 @@ class PresetController:
 
     @property
     def _now(self) -> Attachments:
-        """What is attached."""
+        """The current attachments."""
         return self._workspace.attachments or Attachments()
 
     def change(self, requested: ContextChange) -> None:
-        """Carry out all of a wish, or nothing.
+        """Make all requested changes, or none.
 
         Raises:
             UnknownPreset: If there is no such preset.
-            ContextChangeRefused: If anything else is in the way.
+            ContextChangeRefused: If the change is not possible for another reason.
         """
         after = self._attached(requested, Attachments() if requested.clear else self._now)
         presets: dict[str, Attachments | None] = {}
@@ -166,7 +166,7 @@ class PresetController:
         self._save(presets)
 
     def preset_attachments(self, name: str) -> Attachments:
-        """Return the current attachments of the preset of that name.
+        """Return the attachments of the preset with this name.
 
         Raises:
             UnknownPreset: If there is no such preset, or the name is ambiguous.
@@ -178,8 +178,8 @@ class PresetController:
         return attachments_of(known[preset], self._workspace.snapshot())
 
     def state(self) -> dict[str, object]:
-        """Return what is attached, a sentence for each attachment that would not be sent, and every
-        preset by name: of one name the one that counts.
+        """Return the attachments, a sentence for each attachment that would not be sent, and the
+        presets, sorted by name.
         """
         snapshot, now = self._workspace.snapshot(), self._now
 
@@ -207,9 +207,7 @@ class PresetController:
         }
 
     def renamed(self, uri: str, new_uri: str) -> None:
-        """Update attachments and presets after the rename of a file or folder, which stays
-        attached.
-        """
+        """Update attachments and presets after a file or folder was renamed; it stays attached."""
         self._change_all(lambda one: one.renamed(uri, new_uri))
 
     def deleted(self, uri: str) -> None:
@@ -229,7 +227,7 @@ class PresetController:
         """Return the attachments after `change` is applied to `now`.
 
         Raises:
-            UnknownPreset, ContextChangeRefused: As `change`.
+            UnknownPreset, ContextChangeRefused: As in `change`.
         """
         after = now if change.load is None else self.preset_attachments(change.load)
         snapshot = self._workspace.snapshot()
@@ -263,7 +261,7 @@ class PresetController:
 
         Raises:
             UnknownPreset: If there is no such preset.
-            ContextChangeRefused: If it is a preset of the settings.
+            ContextChangeRefused: If the preset is one of the settings.
         """
         known = [one.name for one in self._workspace.settings.context.presets]
         found = self._match_name(name, (*self._saved, *known))
@@ -274,7 +272,7 @@ class PresetController:
         return found
 
     def _match_name(self, name: str, known: Iterable[str]) -> str:
-        """Return the name in `known` that `name` means, in any case if the match is unambiguous.
+        """Return the name in `known` that equals `name`, ignoring case if the match is unambiguous.
 
         Raises:
             UnknownPreset: If there is no match, or there are several.
@@ -300,7 +298,7 @@ class PresetController:
         raise UnknownPreset(f"there is no preset {name!r}{hint}")
 
     def _save(self, presets: Mapping[str, Attachments | None]) -> None:
-        """Take presets over, and have them and what is attached outlive the server."""
+        """Change saved presets (None deletes one), and store them and the attachments."""
         self._changed |= presets.keys()
         self._has_attached = True
         after: dict[str, Attachments | None] = {**self._saved, **presets}
@@ -312,10 +310,10 @@ class PresetController:
 
 
 def _attachment_key(name: str, attached: Attachments, snapshot: Snapshot) -> str:
-    """Return the canonical URI of the attachment called `name`; the target need not exist any more.
+    """Return the canonical URI of the attachment with the name `name`; the file need not exist.
 
     Raises:
-        ContextChangeRefused: If nothing of that name is attached.
+        ContextChangeRefused: If no attachment has this name.
     """
     names = {snapshot.name_of(uri) or ".": uri for uri in (*attached.files, *attached.folders)}
     wanted_name = name.rstrip("/") or name
@@ -337,7 +335,7 @@ def _checked_name(name: str) -> str:
     """Return `name` as the name of a preset, without surrounding blanks.
 
     Raises:
-        ContextChangeRefused: If it can be none.
+        ContextChangeRefused: If `name` is not a valid name.
     """
     name = name.strip()
     if not name or len(name) > MAX_NAME or not name.isprintable():

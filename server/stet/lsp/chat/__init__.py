@@ -1,1 +1,1 @@
-"""The chat document: Markdown in which the user and the agent take turns."""
+"""The chat document: Markdown in which the user and the agent write in turn."""

@@ -1,1 +1,1 @@
-"""The connection to the editor: messages, the framework's server, standard streams, the life of the process."""
+"""The connection to the editor: messages, the framework's server, standard streams, the process's end."""

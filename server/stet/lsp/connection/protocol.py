@@ -1,15 +1,14 @@
 """The framework's server with Stet's changes: every departure from pygls, each with its reason.
 
 pygls provides the types, the capability builder, the registration of handlers and the requests to
-the editor. Stet reads messages (`stdio`), admits them (`StetProtocol.receive`) and keeps the text
-(`TextSync`): pygls rebuilds the whole document for every keystroke and splits
-lines at characters that do not end a line. Public hooks are used if they exist
-(`converter_factory`, `report_server_error`, `lsp_method`); the docstrings of the two overridden
-private methods have the reason.
+the editor. Stet itself reads messages (`stdio`), dispatches them (`StetProtocol.receive`) and stores the
+text (`TextSync`): pygls rebuilds the whole document for every keystroke and splits lines at characters
+that do not end a line. Public hooks are used if they exist (`converter_factory`, `report_server_error`,
+`lsp_method`); the docstrings of the two overridden private methods have the reason.
 
-The converter from JSON does not record where in a message it is: its generated code is a third of the
-size, and generating it is a tenth of the time to the answer of `initialize`. A message that it refuses is
-converted once more by a detailed converter, for the sake of the error.
+The converter from JSON does not record the path of the value that it converts: its generated code is
+then a third of the size; generating it takes a tenth of the time to the answer of `initialize`. A
+message that it refuses is converted again by a detailed converter, for the error message.
 """
 
 import asyncio
@@ -54,7 +53,7 @@ from stet.text.encoding import Encoding
 
 log = logging.getLogger(__name__)
 
-# What turning JSON into types, or back, can raise for odd input.
+# The errors that a conversion from or to JSON can raise.
 MALFORMED = (
     ArithmeticError,
     AttributeError,
@@ -67,7 +66,7 @@ MALFORMED = (
 
 
 class SessionPhase(Enum):
-    """How far the session is."""
+    """The phase of a session."""
 
     NEW = "new"
     RUNNING = "running"
@@ -75,7 +74,7 @@ class SessionPhase(Enum):
 
 
 class StetProtocol(LanguageServerProtocol):
-    """One session's messages."""
+    """The messages of one session."""
 
     _server: "StetLanguageServer"
 
@@ -90,10 +89,10 @@ class StetProtocol(LanguageServerProtocol):
     # --- from the editor ------------------------------------------------------------------------
 
     def receive(self, body: bytes) -> bool:
-        """Take one message. Never raises; False if it was no JSON.
+        """Handle one message, and raise no error. Return False if the message is not JSON.
 
-        pygls's own loop ends at the first half message, leaves a request that it can't structure
-        unanswered, and takes any object with a `jsonrpc` key inside the parameters for a message.
+        pygls's own loop ends at the first incomplete message, does not answer a request that it can't
+        convert, and takes any object with a `jsonrpc` key inside the parameters for a message.
         """
         if self._server.lifetime.is_over:
             return True
@@ -149,7 +148,7 @@ class StetProtocol(LanguageServerProtocol):
             notify_handler(method, lambda: self._text_sync().changed_on_disk(message.get("params")))
         elif method == lsp.CANCEL_REQUEST or self._knows(method):
             if method == lsp.INITIALIZED and message.get("params") is None:
-                # The protocol wants it, not all clients send it.
+                # The protocol requires parameters, but not all clients send them.
                 message = {**message, "params": {}}
             kind = self.get_message_type(method) or JsonRPCNotification
             notice = self._structured(method, message, kind)
@@ -160,14 +159,14 @@ class StetProtocol(LanguageServerProtocol):
             log.debug("%s ignored: unknown", method)
 
     def _resolve_answer(self, message: dict[str, Any]) -> None:
-        """Take the answer to a request of ours.
+        """Resolve the future of a request that Stet has sent.
 
-        pygls leaves the future pending for ever if the result has the wrong shape (such as
-        `result: null` for `workspace/applyEdit`); here that is an error like any other.
+        pygls never resolves the future if the result has the wrong shape (such as `result: null` for
+        `workspace/applyEdit`); here this is an error like any other.
         """
         if not _is_id(message.get("id")) or not message.keys() & {"result", "error"}:
             raise JsonRpcInvalidRequest("The message is neither request nor answer.")
-        # pygls keeps the editor's own requests among the futures as well, under ids of its choosing.
+        # pygls also stores the editor's requests among the futures, under the editor's ids.
         is_ours = message["id"] in self._result_types
         kind = self._result_types.pop(message["id"], None)
         future = self._request_futures.pop(message["id"], None) if is_ours else None
@@ -187,10 +186,10 @@ class StetProtocol(LanguageServerProtocol):
             future.set_result(result)
 
     def _structured(self, what: str, message: dict[str, Any], kind: type) -> Any:
-        """Return `message` as a `kind`; `what` is its name in an error.
+        """Return `message` converted to `kind`; `what` is its name in an error.
 
         Raises:
-            InvalidParams: With the paths of what is wrong.
+            InvalidParams: If the message is malformed; the error has the paths of wrong values.
         """
         try:
             return self._converter.structure(message, kind)
@@ -204,12 +203,12 @@ class StetProtocol(LanguageServerProtocol):
     def _refuse(self, message: object, error: JsonRpcException) -> None:
         """Answer a message that can't be handled; a notification gets no answer."""
         request = message if isinstance(message, dict) else {}
-        # What it says may quote the message.
+        # The error's message may quote the editor's, so it is logged at DEBUG only.
         log.warning("a message was refused: %s (%d)", type(error).__name__, error.code)
         log.debug("it was refused because: %s", error.message)
         if "method" in request and "id" not in request:
             return
-        # Written by hand: pygls leaves an id of null out, and JSON-RPC wants it here.
+        # Written by hand: pygls leaves out an id of null, and JSON-RPC requires it here.
         msg_id = request["id"] if "method" in request and _is_id(request["id"]) else None
         fault = {"code": error.code, "message": error.message}
         self._write(json.dumps({"jsonrpc": self.VERSION, "id": msg_id, "error": fault}))
@@ -219,11 +218,11 @@ class StetProtocol(LanguageServerProtocol):
     async def ask(self, method: str, params: object, seconds: float, msg_id: str = "") -> Any:
         """Send a request to the editor and wait for the answer, at most `seconds`.
 
-        pygls itself waits for ever and keeps what it knows of a request that is never answered.
+        pygls itself waits without a limit and never discards a request that is not answered.
 
         Raises:
             TimeoutError: If the editor does not answer in time.
-            JsonRpcException: If it answers with an error, or with nonsense.
+            JsonRpcException: If the answer is an error, or malformed.
         """
         msg_id = msg_id or str(uuid.uuid4())
         loop = asyncio.get_running_loop()
@@ -236,7 +235,7 @@ class StetProtocol(LanguageServerProtocol):
                 answer.set_exception(error)
             else:
                 answer.set_result(received.result())
-            # The caller is now the next to run: it acts on the answer before a later message is read.
+            # Let the caller handle the answer before a later message is read.
             self._server.input.hold()
             loop.call_soon(self._server.input.release)
 
@@ -253,8 +252,8 @@ class StetProtocol(LanguageServerProtocol):
     def _send_data(self, data: Any) -> None:
         """Write one message.
 
-        Overridden because pygls writes every payload to its log at INFO, and because a result that
-        is no JSON would leave its request without an answer.
+        Overridden because pygls logs every message at INFO, and does not answer a request whose
+        result can't be converted to JSON.
         """
         try:
             body = json.dumps(data, default=self._serialize_message)
@@ -268,7 +267,7 @@ class StetProtocol(LanguageServerProtocol):
         self._write(body)
 
     def _write(self, body: str) -> None:
-        """Write one body; it is ASCII, so its length in bytes is its length."""
+        """Write one body, which is ASCII: its length in bytes is its length in characters."""
         if self.writer is None:
             log.error("a message could not be sent: there is no connection")
             return
@@ -286,11 +285,11 @@ class StetProtocol(LanguageServerProtocol):
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
     ) -> None:
-        """Run a handler as pygls does, then forget it.
+        """Run a handler as pygls does, then discard its future.
 
-        Overridden because pygls keeps one future for ever for each notification that it handles with
-        a generator and each step of a command, and because it leaves an error unread where the command
-        was cancelled meanwhile, which asyncio then reports as a bug.
+        Overridden because pygls never discards the futures of notifications that a generator handles
+        and of the steps of commands. It also does not read the error of a command that was cancelled
+        meanwhile, which asyncio then reports as a bug.
         """
 
         def forget(future: Future[Any]) -> None:
@@ -309,7 +308,7 @@ class StetProtocol(LanguageServerProtocol):
     def lsp_initialize(
         self, params: lsp.InitializeParams
     ) -> Generator[Any, Any, lsp.InitializeResult]:
-        """Note who the editor is, then let pygls choose the encoding and build the capabilities."""
+        """Record the editor, then let pygls choose the encoding and build the capabilities."""
         self._server.editor = resolve_capabilities(params)
         self._server.initialize_params = params
         result = yield from super().lsp_initialize(params)
@@ -321,7 +320,7 @@ class StetProtocol(LanguageServerProtocol):
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """Store the text in our store instead of pygls's. After a very long text, messages wait."""
+        """Store the text in Stet's store, not in pygls's; hold messages while a long text is split."""
         from stet.text.large_document import LARGE  # not needed before `initialize` is answered
 
         if len(params.text_document.text) < LARGE:
@@ -339,16 +338,16 @@ class StetProtocol(LanguageServerProtocol):
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """Close the document in Stet's text store instead of pygls's."""
+        """Close the document in Stet's store, not in pygls's."""
         notify_handler(lsp.TEXT_DOCUMENT_DID_CLOSE, lambda: self._text_sync().close(params))
 
     @lsp_method(lsp.WORKSPACE_EXECUTE_COMMAND)
     def lsp_workspace__execute_command(
         self, params: lsp.ExecuteCommandParams
     ) -> Generator[Any, Any, Any]:
-        """Call the command with its arguments as they came.
+        """Call the command with its arguments unchanged.
 
-        pygls matches them against the handler's signature, and says of a wrong name only that.
+        pygls matches arguments against the handler's signature, and its errors suggest no names.
         """
         handler = self.fm.commands.get(params.command)
         if handler is None:
@@ -364,13 +363,13 @@ class StetProtocol(LanguageServerProtocol):
         try:
             return (yield _await_answer, (answer, request), None)
         finally:
-            answer.close()  # a shutdown may have come before it was begun
+            answer.close()  # a shutdown may have prevented the start of its work
 
     @lsp_method(lsp.SHUTDOWN)
     def lsp_shutdown(self, *params: Any) -> None:  # type: ignore[override]
-        """End all work and answer at once.
+        """Cancel all work and answer at once.
 
-        pygls walks through its futures while cancelling them changes the dictionary (pygls#606), and
+        pygls iterates over its futures while cancelling them changes the dictionary (pygls#606), and
         then answers the request with an error.
         """
         if (handler := self.fm.features.get(lsp.SHUTDOWN)) is not None:
@@ -382,7 +381,7 @@ class StetProtocol(LanguageServerProtocol):
 
     @lsp_method(lsp.EXIT)
     def lsp_exit(self, *params: Any) -> None:  # type: ignore[override]  # noqa: ARG002
-        """End the session; pygls would leave by `sys.exit` in the middle of the message."""
+        """End the session; pygls would call `sys.exit` in the handler of the message."""
         self._server.lifetime.end()
 
 
@@ -390,10 +389,10 @@ class StetLanguageServer(LanguageServer):
     """A language server on standard input and output.
 
     Attributes:
-        state: Returns the `ServerState`, created when a message needs it; set before serving.
+        state: A function that returns the `ServerState`, created by the first call; set before serving.
         input: The source of messages; set when serving begins.
-        closing: Called at the end of the run, to close resources that outlive tasks.
-        experimental: Experimental capabilities to announce, as plain JSON.
+        closing: A function that is called at the end of the run, to close resources that outlive tasks.
+        experimental: The experimental capabilities to announce, as plain JSON.
         editor: The capabilities of the editor; known from `initialize` on.
         initialize_params: The parameters of `initialize`.
         tasks: All background work.
@@ -403,8 +402,8 @@ class StetLanguageServer(LanguageServer):
     protocol: StetProtocol
 
     def __init__(self, name: str, version: str) -> None:
-        # pygls logs whole messages at INFO and refusals with a traceback; what matters in it
-        # arrives at `report_server_error` or is logged here.
+        # pygls logs whole messages at INFO and refusals with a traceback; all errors that matter
+        # reach `report_server_error` or are logged here.
         logging.getLogger("pygls").setLevel(logging.CRITICAL)
         super().__init__(
             name, version, protocol_cls=StetProtocol, converter_factory=build_converter
@@ -420,22 +419,22 @@ class StetLanguageServer(LanguageServer):
 
     @property
     def encoding(self) -> Encoding:
-        """The position encoding agreed on; known from `initialize` on, for its handler too.
+        """The negotiated position encoding; known from `initialize` on, for its handler too.
 
         Raises:
-            RuntimeError: Before that.
+            RuntimeError: Before `initialize`.
         """
         chosen = self.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
         return Encoding(lsp.PositionEncodingKind(chosen).value)
 
     def report_server_error(self, error: Exception, source: object) -> None:  # noqa: ARG002
-        """Log what went wrong in a built-in handler; pygls pops it up in front of the user."""
+        """Log the error of a built-in handler; pygls would show it to the user."""
         if isinstance(error, JsonRpcInternalError) or not isinstance(error, JsonRpcException):
             log.error("a built-in handler failed", exc_info=error)
 
 
 async def _await_answer(answer: PendingReply, request: Future[Any] | None) -> Any:
-    """Wait for a command's answer. Cancel the waiting with `request`, whose work pygls would let
+    """Wait for a command's answer. If `request` is cancelled, cancel the wait: pygls would let the work
     continue.
     """
     task = asyncio.current_task()
@@ -447,10 +446,10 @@ async def _await_answer(answer: PendingReply, request: Future[Any] | None) -> An
 def build_converter(*, detailed: bool = False) -> Converter:
     """Return a converter that leaves the parameters of methods outside the protocol as plain JSON.
 
-    pygls makes named tuples of them, renames keys that are no identifiers, and drops `type_name`.
+    pygls converts them to named tuples, renames keys that are no identifiers, and drops `type_name`.
 
     Args:
-        detailed: Whether its errors say where they are.
+        detailed: Whether errors contain the path of the wrong value.
     """
     converter = converters.get_converter(Converter(detailed_validation=detailed))
     for plain in (JsonRPCRequestMessage, JsonRPCNotification, JsonRPCResponseMessage):
@@ -459,12 +458,12 @@ def build_converter(*, detailed: bool = False) -> Converter:
 
 
 def _unchanged(message: dict[str, Any], kind: type) -> Any:
-    """Return a message whose parts are the JSON values; None for a part that is missing."""
+    """Return a message whose fields are the JSON values; None for a missing field."""
     return kind(**{name: message.get(name) for name in fields_dict(kind)})
 
 
 def _reasons(message: dict[str, Any], kind: type, error: Exception) -> str:
-    """Return what is wrong with `message` and where; `error` is what is known so far."""
+    """Return what is wrong with `message` and where; `error` is raised by the plain converter."""
     try:
         _detailed().structure(message, kind)
     except BaseValidationError as found:

@@ -1,14 +1,14 @@
-"""Standard input and output on the event loop, the frames of the base protocol, and the life of the process.
+"""Standard input and output on the event loop, the frames of the base protocol, and the end of the process.
 
-No message needs a thread, and no write blocks. The loop reads and writes pipes and sockets. One thread
-reads everything else (files, terminals, `/dev/null`, Windows, one socket for both directions), a chunk at
-a time.
+The event loop reads and writes pipes and sockets, without a thread for each message and without blocking
+writes. One thread reads other input (files, terminals, `/dev/null`, Windows, one socket for both
+directions), a chunk at a time.
 
 `FrameReader` reads frames leniently: header names in any case, with or without a space after the colon,
-folded, repeated, of any length; bare line feeds; rubbish between messages. A length that is missing,
-negative or absurd costs that one message: the reader continues at the next header.
+folded, repeated, of any length; bare line feeds; other bytes between messages. If a length is missing,
+negative or too large, only that message is lost: the reader continues at the next header.
 
-A `Lifetime` ends when the editor says so, closes its side or dies, or when the system asks.
+A `Lifetime` ends when the editor sends `exit`, closes its side or dies, or when a signal arrives.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from stet.system.system import is_alive
 log = logging.getLogger(__name__)
 
 CHUNK = 256 * 1024
-"""In bytes: read at once by the thread."""
+"""The most bytes that the thread reads at once."""
 MAX_BODY = 512 * 1024 * 1024
-"""In bytes: no editor sends more, and a greater length is treated as a mistake."""
+"""The most bytes of a body: no editor sends more, and a greater length is an error."""
 MAX_HEADERS = 32 * 1024
-"""In bytes: what is kept while waiting for the blank line that ends the headers."""
+"""The most bytes that are stored while waiting for the blank line after the headers."""
 MIN_TAIL = 64
-"""In bytes: longer than a length header, so that cutting never halves one."""
+"""The bytes that stay after a cut: more than a length header, so that none is cut in two."""
 
 # Searched, not matched, in the header block: after a wrong length, the rest of a body is on the
 # same line as the next header.
@@ -42,17 +42,17 @@ _BLANK_LINE_BYTES = 4
 
 PARENT_CHECK_SECONDS = 3.0
 CLOSING_SECONDS = 5.0
-"""The longest total time for the end of a run: after this time, hanging parts are abandoned."""
+"""The time limit for the end of a run; parts that hang longer are abandoned."""
 HARD_EXIT_SECONDS = 3.0
-"""When a worker thread that hangs is no longer waited for."""
+"""The time limit for a worker thread that hangs."""
 
 
 def missing_stream() -> str:
-    """Return the standard stream, "input" or "output", closed at the process start; else "".
+    """Return "input" or "output" if this standard stream was closed at the process start, else "".
 
     The next opened file would get the number of the stream, and would be used as the editor's. A
-    closed standard error is replaced by the null device, so that no line of the log is written into
-    such a file.
+    closed standard error is replaced by the null device, so that the log is not written into such a
+    file.
     """
     if sys.stdin is None or sys.stdout is None:
         return "input" if sys.stdin is None else "output"
@@ -79,7 +79,7 @@ def take_streams() -> tuple[int, int]:
 
 
 async def connect(reading: int, writing: int, frames: "FrameReader") -> "_PipeOutput | _FileOutput":
-    """Start reading: `frames` gets the bytes, and is told when either side is gone.
+    """Start to read: `frames` gets the bytes, and its `end` is called when either side is closed.
 
     Returns:
         The writer of messages.
@@ -102,14 +102,14 @@ def _is_pipe(descriptor: int) -> bool:
 
 
 def _is_same(reading: int, writing: int) -> bool:
-    """Return whether both are one socket, which can't be two pipes of the event loop."""
+    """Return whether both descriptors are one socket, which can't be two pipes of the event loop."""
     return os.path.sameopenfile(reading, writing)
 
 
 class _PipeOutput(asyncio.BaseProtocol):
     """A write pipe that buffers what the editor has not read yet.
 
-    If writing waited instead, an editor that writes without reading would wait for us for ever.
+    If writing blocked instead, an editor that writes without reading would block too.
     """
 
     def __init__(self, ended: Callable[[], None]) -> None:
@@ -119,7 +119,7 @@ class _PipeOutput(asyncio.BaseProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
-        transport.set_write_buffer_limits(high=0)  # `_drained` then means: all is written
+        transport.set_write_buffer_limits(high=0)  # so `_drained` means that everything is written
         self._transport = transport
 
     def pause_writing(self) -> None:
@@ -138,7 +138,7 @@ class _PipeOutput(asyncio.BaseProtocol):
             self._transport.write(data)
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the output."""
         # An editor that quits closes its side first; a transport that has lost its pipe can't be aborted.
         if not self._transport.is_closing():
             self._transport.abort()
@@ -163,7 +163,7 @@ class _FileOutput:
             view = view[os.write(self._descriptor, view) :]
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the output."""
         os.close(self._descriptor)
 
     async def drain(self, seconds: float) -> None:
@@ -186,7 +186,7 @@ def _read_in_thread(
 
 
 class FrameReader(asyncio.Protocol):
-    """Cuts what is fed, or read from a pipe, into bodies and delivers them in order."""
+    """A reader that splits the bytes from a pipe or a thread into bodies and delivers them in order."""
 
     def __init__(
         self, deliver: Callable[[bytes], bool], ended: Callable[[], None] = lambda: None
@@ -194,8 +194,8 @@ class FrameReader(asyncio.Protocol):
         """Create a reader with an empty buffer.
 
         Args:
-            deliver: Takes a body; returns False if it was no JSON.
-            ended: Is called after the last body.
+            deliver: A function that handles a body, and returns False if it is not JSON.
+            ended: A function that is called after the last body.
         """
         self._deliver = deliver
         self._ended = ended
@@ -205,22 +205,22 @@ class FrameReader(asyncio.Protocol):
         self._needed: int | None = None
         self._length: int | None = None
         self._looked = 0
-        """How many bytes of the buffer have been looked through for a blank line in vain."""
+        """The number of bytes at the start of the buffer in which there is no blank line."""
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes, split anywhere."""
+        """Add the next bytes, which may end anywhere in a message."""
         self._buffer += data
         self._deliver_next()
 
     data_received = feed
 
     def end(self) -> None:
-        """Note that no more bytes come."""
+        """Record that there are no more bytes."""
         self._is_at_end = True
         self._deliver_next()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """Note that the pipe has ended."""
+        """Record that the pipe was closed."""
         self.end()
 
     def hold(self) -> None:
@@ -239,7 +239,7 @@ class FrameReader(asyncio.Protocol):
             self._ended()
 
     def _step(self) -> bool:
-        """Take one header block or one body; False when more bytes are needed."""
+        """Read one header block or one body; return False if more bytes are needed."""
         if self._needed is None:
             return self._take_headers()
         if len(self._buffer) < self._needed:
@@ -250,12 +250,12 @@ class FrameReader(asyncio.Protocol):
         self._needed = None
         if not self._deliver(body) and (index := LENGTH.search(body)):
             # JSON has no raw line end inside a string, so this is a header: the length was too
-            # large and included part of the next message, which is put back.
+            # large and included part of the next message, which goes back into the buffer.
             self._buffer[:0] = body[index.start() :]
         return True
 
     def _take_headers(self) -> bool:
-        # Not from the start again: bytes may come one at a time.
+        # Do not search from the start again: bytes may arrive one at a time.
         end = BLANK_LINE.search(self._buffer, max(0, self._looked - _BLANK_LINE_BYTES))
         if end is None:
             if len(self._buffer) > MAX_HEADERS:
@@ -276,17 +276,17 @@ class FrameReader(asyncio.Protocol):
         return True
 
     def _note_length(self, end: int) -> None:
-        """Remember the last length among the headers that end before `end`."""
+        """Store the last length among the headers that end before `end`."""
         for found in LENGTH.finditer(self._buffer, 0, end):
             self._length = int(found[1])
 
 
 class Lifetime:
-    """One run of the server."""
+    """The duration of one run of the server."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
-        """The signal that ended it, if one did."""
+        """The number of the signal that ended the run, if one did."""
         self._over = asyncio.Event()
         self._parent: int | None = None
 
@@ -300,9 +300,9 @@ class Lifetime:
         self._over.set()
 
     def end_with(self, process_id: int) -> None:
-        """End when that process does.
+        """End the run when a process ends.
 
-        One that is not there now lives in another container and says nothing.
+        A process that does not exist now is ignored: it is in another container.
         """
         if is_alive(process_id):
             self._parent = process_id
@@ -319,7 +319,7 @@ class Lifetime:
                     self.end()
 
     def listen_to_signals(self) -> None:
-        """Let the signals that ask a process to end, end the run."""
+        """End the run on SIGHUP, SIGINT and SIGTERM."""
         if sys.platform == "win32":
             return
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
@@ -331,7 +331,7 @@ class Lifetime:
 
 
 def exit_within(seconds: float, code: int) -> None:
-    """Make sure that the process ends: asyncio and the interpreter join hanging threads for ever."""
+    """End the process in `seconds` at most: asyncio and the interpreter would join hanging threads."""
     guard = threading.Timer(seconds, os._exit, (code,))
     guard.daemon = True
     guard.start()

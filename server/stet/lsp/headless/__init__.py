@@ -1,1 +1,1 @@
-"""The client without an editor, for the shell."""
+"""The headless client, which the command line uses in place of an editor."""

@@ -1,7 +1,7 @@
-"""The documents of an editor without a screen: what is open, and the text after an accepted edit.
+"""The documents of the headless client: the open texts, with the edits that were applied to them.
 
-Nothing here writes to the disk: the user of an editor saves its buffers, and here the commands of the
-shell do, which ask for `unsaved`.
+Nothing here writes to the disk: the shell commands save the texts, as the user of an editor would. They
+get the changes from `unsaved`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ Notice = tuple[
     | lsp.DidChangeTextDocumentParams
     | lsp.DidCloseTextDocumentParams,
 ]
-"""A notification's method and its parameters."""
+"""The method and the parameters of a notification."""
 
 _TextEdit = lsp.TextEdit | lsp.AnnotatedTextEdit
 _AnyEdit = _TextEdit | lsp.SnippetTextEdit
@@ -34,7 +34,7 @@ _Change = lsp.TextDocumentEdit | lsp.CreateFile | lsp.RenameFile | lsp.DeleteFil
 
 
 class EditUnsupported(Exception):
-    """An edit that this editor will not apply; the message is its `failureReason`."""
+    """An edit can't be applied; the message is the `failureReason`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class EditorDocument:
         text: Its current text.
         version: The number of its changes, as in LSP.
         on_disk: The text read from the disk; None for a file that does not exist yet.
-        mark: The byte order mark at the start of its file, or nothing: not part of the text.
-        real: The target of the path when it was opened, with every link resolved.
+        mark: The byte order mark of its file, or an empty text; the mark is not part of the text.
+        real: The path at the time of opening, with links resolved.
     """
 
     uri: str
@@ -61,14 +61,14 @@ class EditorDocument:
 
     @classmethod
     def read(cls, uri: str, path: Path, content: str) -> "EditorDocument":
-        """Return a file with the text `content` as an editor loads it."""
+        """Return the document that an editor loads from a file with the text `content`."""
         text = content.removeprefix(BOM)
         mark = content[: len(content) - len(text)]
         return cls(uri, path, text, 0, content, mark)
 
     @property
     def content(self) -> str:
-        """What its file would hold."""
+        """The content of the file after saving."""
         return self.mark + self.text
 
 
@@ -77,10 +77,10 @@ class UnsavedChange:
     """The effect of saving on one file.
 
     Attributes:
-        path: The file.
-        before: The text read from it; None if it did not exist.
-        after: The text it would have; None if it would be deleted.
-        real: The path with every link resolved, at the time of opening; None: at the present time.
+        path: The path of the file.
+        before: The text that was read from the file; None if it did not exist.
+        after: The text after saving; None if saving deletes the file.
+        real: The path at the time of opening, with links resolved; None: resolve the links now.
     """
 
     path: Path
@@ -90,10 +90,10 @@ class UnsavedChange:
 
 
 class EditorDocuments:
-    """Everything that is open.
+    """The open documents of one headless client.
 
     Attributes:
-        encoding: What the columns of edits count, as negotiated.
+        encoding: The negotiated encoding, the unit of the columns of edits.
     """
 
     def __init__(self, system: System) -> None:
@@ -103,11 +103,11 @@ class EditorDocuments:
         self._gone: dict[str, UnsavedChange] = {}
 
     def open(self, path: Path) -> tuple[str, Notice]:
-        """Open a file; its URI, and what to tell the server.
+        """Open a file; return its URI, and the notification for the server.
 
         Raises:
-            OSError: If it can't be read.
-            UnicodeDecodeError: If it is not UTF-8.
+            OSError: If the file can't be read.
+            UnicodeDecodeError: If the file is not UTF-8.
         """
         uri = uri_of(path)
         content = self._system.read_bytes(path, MAX_FILE_BYTES).decode()
@@ -119,8 +119,8 @@ class EditorDocuments:
         return document.text if document else None
 
     def read(self, uri: str) -> str | None:
-        """Return the text of any document, from the disk if it is not open, or None if there is no
-        text.
+        """Return the text of any document, from the disk if it is not open, or None if it can't be
+        read.
         """
         try:
             return self._find_or_load(uri).text
@@ -135,7 +135,7 @@ class EditorDocuments:
         return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
     def unsaved(self) -> tuple[UnsavedChange, ...]:
-        """Return the changes that differ from the disk as it was read."""
+        """Return the changes of all documents that differ from their text when it was read."""
         changed = (
             UnsavedChange(document.path, document.on_disk, document.content, document.real)
             for document in self._open.values()
@@ -156,10 +156,10 @@ class EditorDocuments:
         return document.uri
 
     def apply(self, edit: lsp.WorkspaceEdit) -> list[Notice]:
-        """Take a whole edit or nothing of it; what to tell the server afterwards.
+        """Apply a whole edit, or nothing of it; return the notifications for the server.
 
         Raises:
-            EditUnsupported: If it was made for another version, or for a file that can't be edited.
+            EditUnsupported: If the edit is for another version, or for a file that can't be edited.
         """
         changes: Sequence[_Change] = edit.document_changes or [
             lsp.TextDocumentEdit(
@@ -176,7 +176,7 @@ class EditorDocuments:
             raise
 
     def _apply(self, change: _Change, versions: Mapping[str, int]) -> Iterator[Notice]:
-        """Take one change; `versions` are those of the open documents before the whole edit."""
+        """Apply one change; `versions` are those of the open documents before the whole edit."""
         if isinstance(change, lsp.TextDocumentEdit):
             target = change.text_document
             version = versions.get(canonical(target.uri))
@@ -244,10 +244,10 @@ class EditorDocuments:
         return lsp.TEXT_DOCUMENT_DID_OPEN, lsp.DidOpenTextDocumentParams(item)
 
     def _find_or_load(self, uri: str) -> EditorDocument:
-        """Return the open document, or the file in the state in which it would be opened.
+        """Return the open document, or the document that opening the file would create.
 
         Raises:
-            EditUnsupported: If there is no such file.
+            EditUnsupported: If the file can't be read.
         """
         document = self._open.get(canonical(uri))
         if document:
@@ -270,12 +270,12 @@ def _local(uri: str) -> Path:
 
 
 def _bottom_up(edits: Sequence[_AnyEdit]) -> list[_TextEdit]:
-    """Return the edits in the order in which each range, which is of the text before all, is still true.
+    """Return the edits from the bottom to the top, so that each range is still valid when it is applied.
 
-    Of insertions at one place the last comes first: the others then go before it.
+    Of several insertions at one place the last is first: the others are then inserted before it.
 
     Raises:
-        EditUnsupported: If one is a snippet.
+        EditUnsupported: If an edit is a snippet.
     """
     plain = [edit for edit in edits if not isinstance(edit, lsp.SnippetTextEdit)]
     if len(plain) < len(edits):
@@ -284,7 +284,7 @@ def _bottom_up(edits: Sequence[_AnyEdit]) -> list[_TextEdit]:
     def place(numbered: tuple[int, _TextEdit]) -> tuple[int, ...]:
         number, edit = numbered
         start, end = edit.range.start, edit.range.end
-        # The end too: what is inserted where a replacement begins goes before it.
+        # Compare the ends too: an insertion at the start of a replacement goes before it.
         return start.line, start.character, end.line, end.character, number
 
     return [edit for _, edit in sorted(enumerate(plain), key=place, reverse=True)]

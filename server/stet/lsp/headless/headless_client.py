@@ -1,8 +1,8 @@
-"""The protocol half of an editor without a screen, which `stet ask` and `stet demo` use.
+"""The headless client, which `stet ask` and `stet demo` use in place of an editor.
 
 It is a real client of a real `stet serve`: it opens documents, runs the server's commands, applies
 `workspace/applyEdit` to its own buffers and answers as an editor does. It decides nothing and shows
-nothing: what the server sends goes to `on_event`, and the caller accepts.
+nothing: the server's messages go to `on_event`, and the caller accepts hunks.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _LAST_WORDS_SECONDS = 1
 
 
 class HeadlessProtocol(LanguageClient):
-    """pygls's client with the server's stderr read: undrained, a talkative server would hang."""
+    """The client of pygls, which also reads the server's stderr: a full pipe would block the server."""
 
     def __init__(self, on_exit: Callable[[], None]) -> None:
         super().__init__(NAME, __version__)
@@ -40,28 +40,28 @@ class HeadlessProtocol(LanguageClient):
         self._fault = ""
 
     async def start(self, command: Sequence[str], env: Mapping[str, str] | None) -> None:
-        """Start the server in its own session: Ctrl-C in our terminal does not reach it.
+        """Start the server in its own session, so that Ctrl-C in the terminal does not reach it.
 
         Raises:
-            OSError: If it can't be started.
+            OSError: If the server can't be started.
         """
         await self.start_io(*command, env=env, start_new_session=True)
         if self._server is not None and self._server.stderr is not None:
-            # pygls keeps this list and waits for it when it stops.
+            # pygls waits for the tasks of this list when it stops.
             drain = Tasks().spawn(self._drain(self._server.stderr), "reading the server's stderr")
             self._async_tasks.append(drain)
 
     async def server_exit(self, server: asyncio.subprocess.Process) -> None:  # noqa: ARG002 - pygls's hook
-        """Wake all callers that wait for news from the server after it has exited."""
+        """Wake all callers that wait for the server, after it has exited."""
         self._on_exit()
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Keep what pygls could not make sense of, for `last_words`."""
+        """Store an error of pygls for `last_words`."""
         self._fault = f"{source.__name__}: {error}"
 
     async def last_words(self, otherwise: str) -> str:
-        """Return why the server failed: the last line it wrote to stderr, or else what is known
-        here.
+        """Return why the server failed: the last line of its stderr, else the error that was stored,
+        else `otherwise`.
         """
         if self.stopped:
             await asyncio.wait(self._async_tasks, timeout=_LAST_WORDS_SECONDS)
@@ -69,14 +69,14 @@ class HeadlessProtocol(LanguageClient):
         return f"the language server failed: {last_line or self._fault or otherwise or 'no answer'}"
 
     async def ended(self) -> None:
-        """Wait until the server has ended, and everything here with it."""
+        """Wait until the server and all tasks have ended."""
         self._stop_event.set()
         if self._server is not None:
             await self._server.wait()
         await asyncio.gather(*self._async_tasks)
 
     async def kill(self) -> None:
-        """End a server that would not end by itself."""
+        """Kill a server that has not ended after `exit`."""
         if self._server is not None and self._server.returncode is None:
             self._server.kill()
         await self.ended()
@@ -87,11 +87,10 @@ class HeadlessProtocol(LanguageClient):
 
 
 def capabilities(*, has_buttons: bool) -> lsp.ClientCapabilities:
-    """Return the editor's capabilities. The server would otherwise request more than the editor can
-    do.
+    """Return the capabilities of the headless client.
 
     Args:
-        has_buttons: Whether it answers a message with choices.
+        has_buttons: Whether the client answers messages with choices.
     """
     buttons = lsp.ShowMessageRequestClientCapabilities() if has_buttons else None
     return lsp.ClientCapabilities(
@@ -123,14 +122,14 @@ def capabilities(*, has_buttons: bool) -> lsp.ClientCapabilities:
 
 
 SERVE = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
-"""The server as a child: `-I`, so that no folder of the workspace is imported instead of ours."""
+"""The command of the server; with `-I`, so that no module is imported from a folder of the workspace."""
 OVER = frozenset({"completed", "failed", "cancelled", "limited"})
-"""States of a turn that has ended."""
+"""The states of a turn that has ended."""
 UNDECIDED = frozenset({"pending", "sent"})
-"""States of a hunk that an accept has yet to change."""
+"""The states of a hunk whose acceptance is not finished."""
 
 SETTINGS = {"edit": {"reviewStyle": "margin"}}
-"""The section `stet` of the settings: this editor would save blocks together with the accepted text."""
+"""The section `stet` of the settings: blocks would be saved together with the accepted text."""
 _START_SECONDS = 30
 _STOP_SECONDS = 5
 _ACCEPT_SECONDS = 15
@@ -154,7 +153,7 @@ class ServerProgress:
 
 @dataclass(frozen=True, slots=True)
 class MessageShown:
-    """The server shows the user a message; `kind` is `error`, `warning` or `info`."""
+    """A message of the server to the user; `kind` is `error`, `warning` or `info`."""
 
     kind: str
     message: str
@@ -162,7 +161,7 @@ class MessageShown:
 
 @dataclass(frozen=True, slots=True)
 class EditApplied:
-    """An edit of the server was taken into the buffers, or refused with a reason."""
+    """An edit of the server that was applied to the buffers, or refused with a reason."""
 
     label: str
     refused: str = ""
@@ -172,11 +171,11 @@ Event = ServerProgress | MessageShown | EditApplied
 
 
 class ServerFailed(Exception):
-    """The server did not start or went away; the message holds its last words."""
+    """The server did not start or has exited; the message has the last line of its stderr."""
 
 
 class CommandFailed(Exception):
-    """The server refused a command; `code` is JSON-RPC's."""
+    """The server refused a command; `code` is the JSON-RPC error code."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -184,10 +183,10 @@ class CommandFailed(Exception):
 
 
 class HeadlessClient:
-    """An editor without a screen.
+    """A client of the server without a user interface.
 
     Attributes:
-        documents: Its buffers; nothing is written to the disk.
+        documents: The buffers of the client; nothing is written to the disk.
     """
 
     def __init__(
@@ -197,35 +196,35 @@ class HeadlessClient:
         on_event: Callable[[Event], None],
         choose: Callable[[str, Sequence[str]], Awaitable[str | None]] | None = None,
     ) -> None:
-        """Create an editor without a server.
+        """Create a client without a server.
 
         Args:
-            system: Reads files.
-            on_event: Receives the server's messages.
-            choose: Answers a question, with one of its choices or in words; returns None if no user
-                is present. None: this editor has no buttons.
+            system: The access to files.
+            on_event: A function that receives the server's messages.
+            choose: A function that answers a question, by a choice or any text, or returns None if
+                no user is present. None: the client has no buttons.
         """
         self._choose = choose
         self.documents = EditorDocuments(system)
         self._on_event = on_event
         self._diagnostics: dict[str, Sequence[lsp.Diagnostic]] = {}
         self._news = asyncio.Event()
-        self._wire = HeadlessProtocol(self._news.set)  # those that wait check again
+        self._wire = HeadlessProtocol(self._news.set)  # waiting callers check again
         self._register()
 
     @asynccontextmanager
     async def session(
         self, root: Path, *, env: Mapping[str, str] | None = None, command: Sequence[str] = SERVE
     ) -> AsyncIterator["HeadlessClient"]:
-        """Start the server for the folder `root` and end it with the block.
+        """Start the server for the folder `root`, and stop it at the end of the block.
 
         Args:
-            root: The one workspace folder.
-            env: The server's environment; None for this process's own.
-            command: The server.
+            root: The only workspace folder.
+            env: The server's environment; None: the environment of this process.
+            command: The command that starts the server.
 
         Raises:
-            ServerFailed: If it does not start or does not answer.
+            ServerFailed: If the server does not start or does not answer.
         """
         try:
             await self._wire.start(command, env)
@@ -238,29 +237,29 @@ class HeadlessClient:
             await self._stop()
 
     def open(self, path: Path) -> str:
-        """Open a file as an editor does; its URI.
+        """Open a file as an editor does; return its URI.
 
         Raises:
-            OSError: If it can't be read.
-            UnicodeDecodeError: If it is not UTF-8.
+            OSError: If the file can't be read.
+            UnicodeDecodeError: If the file is not UTF-8.
         """
         uri, notice = self.documents.open(path)
         self._wire.protocol.notify(*notice)
         return uri
 
     def saved(self, change: UnsavedChange) -> None:
-        """Take note, and tell the server, that a change was written to the disk."""
+        """Record that a change was written to the disk, and notify the server."""
         uri = self.documents.saved(change)
         if uri is not None:
             params = lsp.DidSaveTextDocumentParams(lsp.TextDocumentIdentifier(uri))
             self._wire.text_document_did_save(params)
 
     async def command(self, name: str, *arguments: object) -> Any:
-        """Run a command of the server; its answer as JSON.
+        """Run a command of the server; return its answer as JSON.
 
         Raises:
-            CommandFailed: If the server refuses it.
-            ServerFailed: If the server is gone.
+            CommandFailed: If the server refuses the command.
+            ServerFailed: If the server has exited.
         """
         params = lsp.ExecuteCommandParams(name, list(arguments))
         try:
@@ -271,14 +270,14 @@ class HeadlessClient:
             raise ServerFailed(await self._wire.last_words(str(error))) from error
 
     async def turn_ended(self, turn: str) -> dict[str, Any]:
-        """Wait until a turn has ended; what `stet.turn` says then.
+        """Wait until a turn has ended; return the answer of `stet.turn`.
 
         Raises:
             CommandFailed: If there is no such turn.
-            ServerFailed: If the server goes away meanwhile.
+            ServerFailed: If the server exits meanwhile.
         """
         while True:
-            self._news.clear()  # before asking, so that nothing is missed
+            self._news.clear()  # before the request, so that no message is missed
             state: dict[str, Any] = await self.command("stet.turn", {"turn": turn})
             if state["state"] in OVER:
                 return state
@@ -288,11 +287,11 @@ class HeadlessClient:
         """Accept hunks and wait until they are decided.
 
         Returns:
-            `accepted`: ids; `refused`: `{hunk, reason}` of those that did not go through.
+            `accepted`: the ids; `refused`: `{hunk, reason}` for each hunk that was not accepted.
 
         Raises:
             CommandFailed: If the server refuses the command.
-            ServerFailed: If the server goes away meanwhile.
+            ServerFailed: If the server exits meanwhile.
         """
         answer = await self.command("stet.accept", arguments)
         hunks = answer["hunks"]
@@ -306,7 +305,7 @@ class HeadlessClient:
         return {"accepted": accepted, "refused": [*answer["refused"], *others]}
 
     async def marks(self, uri: str) -> tuple[str, ...]:
-        """Return the messages of the diagnostics on a document. Wait briefly if none exist."""
+        """Return the messages of the diagnostics of a document. Wait briefly if there are none."""
         try:
             async with asyncio.timeout(_MARK_SECONDS):
                 while not self._diagnostics.get(canonical(uri)):
@@ -317,8 +316,8 @@ class HeadlessClient:
         return tuple(str(diagnostics.message) for diagnostics in self._diagnostics[canonical(uri)])
 
     async def _decided(self, hunks: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return the proposals by hunk id once none of `hunks` is undecided or the deadline has
-        passed.
+        """Wait until all `hunks` are decided, or the time is up; return the answers of
+        `stet.proposals` by hunk id.
         """
         states: dict[str, dict[str, Any]] = {hunk: {} for hunk in hunks}
         try:
@@ -352,7 +351,7 @@ class HeadlessClient:
         self._wire.initialized(lsp.InitializedParams())
 
     async def _stop(self) -> None:
-        """Shutdown and exit as the protocol wants; kill what does not listen."""
+        """Stop the server as the protocol requires; kill it if it does not end in time."""
         try:
             async with asyncio.timeout(_STOP_SECONDS):
                 await self._wire.shutdown_async(None)
@@ -362,7 +361,7 @@ class HeadlessClient:
             await self._wire.kill()
 
     def _register(self) -> None:
-        """Answer what a server may send. Plain functions: pygls replies when they return."""
+        """Register the handlers. They are plain functions: pygls replies when they return."""
         answers: Mapping[str, Callable[[Any], object]] = {
             lsp.PROGRESS: self._progressed,
             lsp.WINDOW_WORK_DONE_PROGRESS_CREATE: _nothing,
@@ -378,9 +377,9 @@ class HeadlessClient:
             lsp.WORKSPACE_DIAGNOSTIC_REFRESH: _nothing,
         }
         for method, answer in answers.items():
-            # A partial, because pygls marks what it registers and methods can't be marked.
+            # A partial, because pygls sets an attribute of the function, which a method refuses.
             self._wire.feature(method)(partial(answer))
-        # This one waits for a person, so it is a coroutine.
+        # This handler waits for the user, so it is a coroutine.
         self._wire.feature(lsp.WINDOW_SHOW_MESSAGE_REQUEST)(partial(self._answer_request))
 
     async def _answer_request(
