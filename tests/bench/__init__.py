@@ -1,1 +1,1 @@
-"""Measurements beside a peer, whole processes over real pipes: `python -m tests.bench`."""
+"""Measurements of whole processes over real pipes, compared with peers: `python -m tests.bench`."""

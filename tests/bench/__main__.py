@@ -1,9 +1,9 @@
 """`python -m tests.bench [NAME ...] [--write] [--against REV]`: measure, print tables.
 
-Without names all is measured, and `--write` renews the table of `docs/benchmarks.md`. The exit code is 1 if a
-must is missed. `--against` measures another commit and this tree in turns, five times each, and exits
-with 1 if a row became worse. A new row is a module with a function `rows`, its line in `BENCHMARKS`, and
-what it yields in `budgets.ROWS`.
+Without names, measure everything; `--write` then updates the table of `docs/benchmarks.md`. The
+exit code is 1 if a required value is missed. `--against` measures another commit and this tree
+alternately, five times each, and exits with 1 if a row became worse. A new row is a module with a
+function `rows`, a line in `BENCHMARKS`, and the row's names in `budgets.ROWS`.
 """
 
 import argparse
@@ -53,7 +53,7 @@ BENCHMARKS = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run the named benchmarks, or all."""
+    """Run the named benchmarks, or all of them."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME")
     parser.add_argument(
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
             "the table of docs/benchmarks.md comes from one run of all: leave the names out"
         )
     if given.write:
-        peers()  # all of them, or the table would have holes
+        peers()  # require all peers, or rows of the table would be missing
     begun = perf_counter()
     found: list[Row] = []
     for name in given.names or BENCHMARKS:

@@ -1,6 +1,6 @@
-"""The benchmarks of this tree and of another commit, run in turns, and what became worse.
+"""Compare the benchmarks of this tree and another commit, run alternately.
 
-Each commit is measured by its own benchmarks in its own process; rows are joined by what was measured.
+Each commit runs its own benchmarks in its own process; rows are matched by their `what`.
 """
 
 import os
@@ -19,7 +19,7 @@ from statistics import median
 TREE = Path(__file__).parents[2]
 RUNS = 5
 ALLOWED = 0.05
-"""How much worse a median may be, as a share, before a row counts as worse."""
+"""The share by which a median may be worse before a row counts as worse."""
 _OURS = re.compile(r"(?P<value>-?[\d,.]+(?:e[+-]?\d+)?) (?P<unit>.*)")
 
 
@@ -28,7 +28,7 @@ class Comparison:
     """One row, measured several times in both trees.
 
     Attributes:
-        what: What was measured.
+        what: The name of the row.
         unit: The unit of the values.
         more_is_better: Whether a larger value is better.
         theirs: The values of the other commit, in the order of the runs.
@@ -43,7 +43,7 @@ class Comparison:
 
     @property
     def change(self) -> float:
-        """How much worse this tree's median is, as a share of the other's; negative: better."""
+        """Return how much worse this tree's median is, as a share; negative: better."""
         before, after = median(self.theirs), median(self.ours)
         if not before:
             return (
@@ -53,7 +53,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Whether the median is worse by more than `ALLOWED` and no two values of the trees overlap."""
+        """Tell whether the median is worse by more than `ALLOWED` and no values overlap."""
         best_ours = max(self.ours) if self.more_is_better else min(self.ours)
         worst_theirs = min(self.theirs) if self.more_is_better else max(self.theirs)
         return self.change > ALLOWED and self._worse(worst_theirs, best_ours)
@@ -68,7 +68,7 @@ class Measured:
 
     Attributes:
         value: The number.
-        unit: Its unit.
+        unit: The unit of the number.
         more_is_better: Whether a larger value is better.
     """
 
@@ -78,7 +78,7 @@ class Measured:
 
 
 def parse(output: str) -> dict[str, Measured]:
-    """Return the rows of the printed tables by what was measured."""
+    """Return the rows of the printed tables by their `what`."""
     rows: dict[str, Measured] = {}
     for line in output.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -89,7 +89,7 @@ def parse(output: str) -> dict[str, Measured]:
         bars = f"{must} {aim}"
         more = "≥" in bars or ("≤" not in bars and unit.endswith(("/s", "%")))
         value = float(match["value"].replace(",", ""))
-        # The same row beside another peer is the same measurement of ours: the first counts.
+        # Rows beside several peers repeat our measurement: keep the first.
         rows.setdefault(what, Measured(value, unit, more))
     return rows
 
@@ -97,7 +97,7 @@ def parse(output: str) -> dict[str, Measured]:
 def compare(
     theirs: Sequence[Mapping[str, Measured]], ours: Sequence[Mapping[str, Measured]]
 ) -> list[Comparison]:
-    """Join the rows of several runs of both trees; a row that a run lacks is left out."""
+    """Match the rows of several runs of both trees; skip a row that is missing in a run."""
     common = [what for what in ours[0] if all(what in run for run in (*theirs, *ours))]
     return [
         Comparison(
@@ -132,12 +132,12 @@ def _spread(values: Sequence[float], unit: str) -> str:
 
 
 def against(revision: str, names: Sequence[str], runs: int = RUNS) -> list[Comparison]:
-    """Measure another commit and this tree in turns.
+    """Measure another commit and this tree alternately.
 
     Args:
         revision: The other commit, as git names it.
-        names: The benchmarks; none: all of them.
-        runs: How often each tree is measured.
+        names: The benchmarks to run; empty for all.
+        runs: The number of runs of each tree.
 
     Raises:
         subprocess.CalledProcessError: If the commit does not exist or a run prints no table.
@@ -154,7 +154,7 @@ def against(revision: str, names: Sequence[str], runs: int = RUNS) -> list[Compa
 
 def _measure(tree: Path, python: Path, names: Sequence[str]) -> dict[str, Measured]:
     command = [str(python), "-m", "tests.bench", *names]
-    # A missed bar is no failure here: what counts is the difference.
+    # A missed limit is no failure here: only the difference counts.
     done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, text=True, check=False)
     if not (rows := parse(done.stdout)):
         raise subprocess.CalledProcessError(done.returncode, command, done.stdout)
@@ -163,7 +163,7 @@ def _measure(tree: Path, python: Path, names: Sequence[str]) -> dict[str, Measur
 
 @contextmanager
 def _checkout(revision: str) -> Iterator[tuple[Path, Path]]:
-    """Check a commit out into a folder of its own. Give it and a Python that imports its Stet.
+    """Check a commit out into a new folder; yield the folder and a Python that imports its Stet.
 
     The environment has the same libraries as this one, so that only Stet differs.
     """
@@ -174,7 +174,7 @@ def _checkout(revision: str) -> Iterator[tuple[Path, Path]]:
             venv.create(environment, symlinks=True)
             packages = environment / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
             site = f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})"
-            # The first line wins: this environment's own Stet comes after the commit's.
+            # The first line takes precedence: this environment's Stet comes after the commit's.
             (packages / "commit.pth").write_text(f"{tree / 'server'}\n{site}\n")
             yield tree, environment / "bin" / "python"
         finally:

@@ -1,4 +1,4 @@
-"""The peer: pygls as it comes, with one request that gives the checksum of a document."""
+"""The peer: unmodified pygls, with one request that returns the checksum of a document."""
 
 import zlib
 
@@ -9,7 +9,7 @@ server = LanguageServer("bare", "1")
 
 @server.feature("test/crc")
 def crc(ls: LanguageServer, params: object) -> int:
-    """The checksum of the document's text."""
+    """Return the checksum of the document's text."""
     document = ls.workspace.get_text_document(params.uri)  # type: ignore[attr-defined]
     return zlib.crc32(document.source.encode())
 

@@ -1,6 +1,6 @@
-"""The rows that the benchmarks have to yield, so that none is lost from a table without a word.
+"""The rows that the benchmarks must yield, so that a missing row is reported.
 
-What is measured alone (`in_detail`) is not named: it only explains a row.
+Rows that only explain another row (`in_detail`) are not listed.
 """
 
 from collections.abc import Collection, Mapping
@@ -65,16 +65,15 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "an answer of 4 GB, compressed: longest silence",
     ),
 }
-"""By benchmark; a `*` stands for a number that is counted while it runs."""
+"""The rows by benchmark; a `*` stands for a number that is counted during the run."""
 
 
 def amiss(found: Collection[str], names: Collection[str] = tuple(ROWS)) -> list[str]:
-    """What a table lacks, and what stands in it that no benchmark measures; a sentence each.
+    """List the rows that a table lacks and the rows that no benchmark measures, a sentence each.
 
     Args:
-        found: The rows of the table by what was measured; one that is there beside several peers
-            may come several times.
-        names: The benchmarks whose rows these should be.
+        found: The names of the table's rows; a row beside several peers may occur several times.
+        names: The benchmarks whose rows are expected.
     """
     wanted = [row for name in names for row in ROWS[name]]
     lacking = [row for row in wanted if not any(fnmatchcase(one, row) for one in found)]

@@ -1,4 +1,4 @@
-"""From the user's cancel until nothing more comes of the turn: neither in the editor nor at the model."""
+"""Time from the user's cancel until the turn has ended in the editor and at the model."""
 
 import asyncio
 import tempfile
@@ -19,7 +19,7 @@ WORDS = [delta(content=f"word {n} ") for n in range(5_000)]
 
 
 def rows() -> Iterator[Row]:
-    """Milliseconds until the turn is shown as ended and the connection to the model is closed."""
+    """Yield the milliseconds until the turn is shown as ended and the model's connection closed."""
     times = asyncio.run(_times())
     what = "cancel until no more effects"
     worst = quantiles(times, n=100)[-1]
@@ -41,7 +41,7 @@ async def _times() -> list[float]:
 
 
 def _reply(number: int) -> Reply:
-    """Words that stream on and on, words that have stopped, or a part of an edit."""
+    """Return a stream that continues, a stream that has stopped, or a part of an edit."""
     match number % 3:
         case 0:
             return Reply(WORDS, End.HANG, pause=0.001)
@@ -68,7 +68,7 @@ async def _cancelled(editor: FakeEditor, server: OpenAIServer, number: int) -> f
 
 
 def _writes(editor: FakeEditor, title: str) -> bool:
-    """Whether the turn of that title is shown as answering."""
+    """Tell whether the turn of that title is shown as answering."""
     shown = [reports for reports in editor.progress_reports.values() if reports]
     last = [reports[-1] for reports in shown if getattr(reports[0], "title", "") == title]
     return any("writing" in (getattr(report, "message", "") or "") for report in last)

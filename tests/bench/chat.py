@@ -1,7 +1,7 @@
-"""A long chat document while an answer streams into it: how long the server is silent, what it holds.
+"""A long chat document while an answer streams into it: the server's silence and memory.
 
-The document is open in an editor that takes every edit at once. What is long is what its user has
-written or pasted under their heading, or the answers of many turns.
+The document is open in an editor that applies every edit at once. The long part is text that the
+user has written or pasted under their heading, or the answers of many turns.
 """
 
 import tempfile
@@ -21,21 +21,21 @@ MEGABYTES = 20
 N_PIECES = 150
 PAUSE = 0.02
 RUNS = 3
-"""Of which the one with the shortest silence counts: other work of the machine only adds to it."""
+"""The run with the shortest silence counts: other work of the machine only lengthens it."""
 N_LINES = 1_000, 100_000
 N_KEYS = 15
-"""Keys that are typed while each edit is on its way."""
+"""Keys typed while each edit is in flight."""
 LINE = "What a user writes into a chat document, line by line, is theirs.\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """What was measured while one answer came.
+    """The measurements of one streamed answer.
 
     Attributes:
-        silence: The longest time to an answer, in milliseconds.
-        peak: The most memory that was resident, in MB.
-        per_piece: Processor time for each edit of the document, in milliseconds.
+        silence: The longest response time, in milliseconds.
+        peak: The peak resident memory, in MB.
+        per_piece: Processor time per edit of the document, in milliseconds.
     """
 
     silence: float
@@ -44,16 +44,16 @@ class Streamed:
 
 
 class Editor:
-    """Has one document open, takes every edit of it, and knows no more of it than its version.
+    """An editor with one open document, which applies every edit and only counts its version.
 
     Attributes:
-        n_edits: The edits that it has taken.
-        n_keys: The keys that its user has typed.
+        n_edits: The number of applied edits.
+        n_keys: The number of typed keys.
         has_ended: Whether the end of the answer was among the edits.
     """
 
     def __init__(self, server: ServerProcess, uri: str, text: str, n_keys: int = 0) -> None:
-        """Open `text`; its user types `n_keys` in the first line while each edit is on its way."""
+        """Open `text`; type `n_keys` in the first line while each edit is in flight."""
         self.n_edits = self.n_keys = 0
         self._version = 0
         self._n_keys_each = n_keys
@@ -64,7 +64,7 @@ class Editor:
         server.notify("textDocument/didOpen", {"textDocument": document})
 
     def asked(self, message: dict[str, Any]) -> None:
-        """Take an edit."""
+        """Type the keys, then apply the requested edit."""
         start = {"line": 0, "character": 0}
         for _ in range(self._n_keys_each):
             self._change([{"range": {"start": start, "end": start}, "text": "x"}])
@@ -85,7 +85,7 @@ class Editor:
 
 
 def rows() -> Iterator[Row]:
-    """The figures of a document of 20 MB, and how much more its length costs than one without."""
+    """Yield the rows of a document of 20 MB, compared with an empty chat."""
     short = _best("# Chat\n\n## You\n\n")
     kinds = {"lines": _lines(), "one line": _one_line(), "many turns": _turns()}
     found = {name: _best(text) for name, text in kinds.items()}
@@ -152,7 +152,7 @@ def _seconds_for_key_once(n_lines: int) -> float:
 
 @contextmanager
 def _answering(text: str, n_keys: int = 0) -> Iterator[tuple[ServerProcess, Editor]]:
-    """Run a server that begins to write an answer into a chat document with a text."""
+    """Run a server that begins to write an answer into a chat document with `text`."""
     with (
         tempfile.TemporaryDirectory() as home,
         provided(1, N_PIECES, PAUSE) as model,

@@ -1,4 +1,4 @@
-"""The workspace that is measured on: the source of the largest packages that are installed here."""
+"""The workspace for measurements: the source of the largest installed packages."""
 
 import sys
 from pathlib import Path
@@ -7,12 +7,12 @@ from stet.workspace.disk_text import MAX_FILE_BYTES
 
 N_PACKAGES = 5
 N_FILES = 4_200
-"""As many as the budgets are for; where the packages have more, every so many are left out."""
+"""The number of files that the budgets assume; larger sources are thinned evenly."""
 ENDINGS = frozenset({".py", ".pyi", ".md", ".rst", ".txt", ".c", ".h", ".toml"})
 
 
 def make_workspace(root: Path) -> dict[str, str]:
-    """Copy the packages with the most files; their texts by name."""
+    """Copy the packages with the most files; return their texts by name."""
     texts: dict[str, str] = {}
     for folder in _largest_packages():
         for path in sorted(folder.rglob("*")):
@@ -33,7 +33,7 @@ def make_workspace(root: Path) -> dict[str, str]:
 
 
 def _largest_packages() -> list[Path]:
-    """Of those installed wherever this Python looks for packages."""
+    """List the packages in all folders of this Python's search path by their number of files."""
     sites = [Path(each) for each in sys.path if each.endswith("site-packages")]
     packages = [
         (len(list(folder.rglob("*.py*"))), folder)

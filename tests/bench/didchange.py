@@ -1,4 +1,4 @@
-"""Keystrokes a second, in documents of three sizes; the text is verified after each run."""
+"""Keystrokes per second in documents of three sizes; the text is verified after each run."""
 
 import random
 import zlib
@@ -17,11 +17,11 @@ ROUNDS = 3
 N_OURS = 20_000
 SIZES = (100, 10_000, 100_000)
 SPEED = {"bare pygls": 4_000_000, "Node": 10_000_000, "Copilot": 1_000_000}
-"""Changes a second of each peer, times lines, about: as many are sent as take it half a second."""
+"""Approximate changes per second times lines for each peer, to send changes for half a second."""
 
 
 def rows() -> Iterator[Row]:
-    """Changes per second, and what a hundred thousand lines cost beside a hundred."""
+    """Yield changes per second, and the cost of 100,000 lines compared with 100."""
     costs: list[float] = []
     for n_lines in SIZES:
         peers = peers_here()
@@ -44,13 +44,13 @@ def rows() -> Iterator[Row]:
 
 
 def n_changes(peer: Peer, n_lines: int) -> int:
-    """How many changes are sent to a peer."""
+    """Return the number of changes to send to a peer."""
     return min(4_000, max(10, SPEED[peer.name] // n_lines // 2))
 
 
 def rate(server_kind: Peer, n_lines: int, n_changes: int) -> float:
-    """Changes per second, from the first byte written to the answer after the last, verified where
-    the server tells its text.
+    """Measure changes per second, from the first byte written to the answer after the last change;
+    verify the text if the server reports it.
     """
     rng = random.Random(n_lines)
     lines = [LINE] * n_lines

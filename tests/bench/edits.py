@@ -1,12 +1,12 @@
 """`python -m tests.bench.edits [GIT_REPO ...] [--limit N] [--seed N] [--package NAME] [--show N]`.
 
-Takes hunks of the repositories' commits (or of made-up edits of installed packages), bends each as
-models and typing users do, applies it, and prints who ended right, refused or WRONG, kind by kind.
-Exits with 1 if a bar is missed: 85 % right, 0.1 % wrong, all right where the user types elsewhere.
+Take hunks of the repositories' commits (or made-up edits of installed packages), distort each as
+models and typing users do, apply it, and print the right, refused and WRONG results of each kind.
+Exit with 1 if a bar is missed: 85 % right, 0.1 % wrong, all right while the user types elsewhere.
 
-A conflict counts as right where the user typed into a line that the edit changes: there, nobody
-could know better. What the policy refuses counts as refused; a commit that writes the mark of a secret,
-which no edit may, says nothing of typing elsewhere.
+A conflict counts as right if the user typed into a line that the edit changes: the outcome is
+ambiguous. A refusal by the policy counts as refused; a commit that writes the mark of a secret,
+which no edit may write, does not count for typing elsewhere.
 """
 
 import argparse
@@ -30,18 +30,18 @@ MOST_WRONG = 0.001
 LEAST_RIGHT = 0.85
 ELSEWHERE = "typing elsewhere"
 NEW_MARK = "privacy.redactSecrets"
-"""The rule against writing a mark that the file does not hold."""
+"""The rule against writing a redaction mark that the file does not hold."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """How the edits ended.
+    """The results of the edits.
 
     Attributes:
-        ended: How many, by way, kind and verdict.
-        marked: How many refusals were counted as right, by way and kind.
-        barred: How many the policy refused for a mark that they would have written, by kind.
-        bad: What was not right, for people: kind, verdict, why, and the draft.
+        ended: Edits by way, kind and result.
+        marked: Refusals that were counted as right, by way and kind.
+        barred: Refusals by the policy because of a written redaction mark, by kind.
+        bad: The edits that were not right, for display: kind, result, reason and draft.
     """
 
     ended: Counter[tuple[str, str, EditResult]] = field(default_factory=Counter)
@@ -50,21 +50,21 @@ class Tally:
     bad: list[tuple[str, str, EditResult, str, Draft]] = field(default_factory=list)
 
     def share(self, way: str, judged: EditResult, kind: str | None = None) -> float:
-        """Which part of the edits (of a kind) ended so, 0 to 1."""
+        """Return the share of the edits (of a kind) with a result, 0 to 1."""
         kinds = [kind] if kind else list(KINDS)
         n = sum(self.ended[way, one, judged] for one in kinds)
         return n / max(1, sum(self.ended[way, one, any_] for one in kinds for any_ in EditResult))
 
     @property
     def elsewhere(self) -> float:
-        """Which part ended right while the user typed elsewhere, 0 to 1, of those that may be made."""
+        """Return the share of allowed edits that ended right during typing elsewhere, 0 to 1."""
         n = sum(self.ended["ours", ELSEWHERE, judged] for judged in EditResult)
         right = self.ended["ours", ELSEWHERE, EditResult.RIGHT]
         return right / max(1, n - self.barred[ELSEWHERE])
 
     @property
     def holds(self) -> bool:
-        """Whether every bar is cleared."""
+        """Tell whether every bar is met."""
         return (
             self.share("ours", EditResult.RIGHT) >= LEAST_RIGHT
             and self.share("ours", EditResult.WRONG) <= MOST_WRONG
@@ -73,7 +73,7 @@ class Tally:
 
 
 def tally(changes: Iterable[Change], seed: int) -> Tally:
-    """Bend every change by every kind that has a hold on it, and apply it both ways."""
+    """Distort every change by every kind that applies, and apply the edit both ways."""
     result = Tally()
     for number, change in enumerate(changes):
         for kind, bend in KINDS.items():
@@ -95,7 +95,7 @@ def tally(changes: Iterable[Change], seed: int) -> Tally:
 
 
 def table(result: Tally) -> str:
-    """The table for people."""
+    """Format the results as a table."""
     lines = [
         f"{'kind':<26}{'n':>7}{'right':>9}{'marked':>9}{'refused':>9}{'WRONG':>9}"
         f"{'exact: right':>15}{'WRONG':>9}"
@@ -116,7 +116,7 @@ def table(result: Tally) -> str:
 
 
 def rows() -> Iterator[Row]:
-    """Edits from this project's history and two installed packages."""
+    """Measure edits from this project's history and two installed packages."""
     rng = random.Random(1)
     sources = {"history": from_history(PROJECT, rng, 150)}
     sources |= {name: from_sources(folder_of(name), rng, 75) for name in PACKAGES}
@@ -136,7 +136,7 @@ def rows() -> Iterator[Row]:
 
 
 def folder_of(package: str) -> Path:
-    """Where an installed package's sources are."""
+    """Return the folder of an installed package's sources."""
     spec = importlib.util.find_spec(package)
     assert spec is not None
     assert spec.origin is not None
@@ -144,7 +144,7 @@ def folder_of(package: str) -> Path:
 
 
 def main(argv: list[str]) -> int:
-    """Measure what the command line names; this project and two packages if nothing."""
+    """Measure the given repositories or packages; by default this project and two packages."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.edits")
     parser.add_argument("repos", nargs="*", type=Path, help="git repositories")
     parser.add_argument("--package", action="append", default=[], help="an installed package")

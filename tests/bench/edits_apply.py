@@ -1,4 +1,4 @@
-"""Applying one bent edit as the product does, and as exact-unique matching does; and the verdict."""
+"""Apply one distorted edit like the product and by exact unique matching; judge the result."""
 
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -18,17 +18,17 @@ from tests.support.review_harness import ReviewHarness, rules
 
 
 class EditResult(Enum):
-    """How one edit ended."""
+    """The result of one edit."""
 
     RIGHT = "right"
-    """As the perfect edit would have, with all that the user typed."""
+    """Equal to the perfect edit together with all that the user typed."""
     REFUSED = "refused"
-    """Not found, not clear, against a rule of the policy, or a conflict; the text is the user's."""
+    """Not found, ambiguous, against a rule, or a conflict; the user's text is unchanged."""
     WRONG = "WRONG"
 
 
 def ours(draft: Draft) -> tuple[EditResult, str]:
-    """The product's way: found in what was shown, proposed as hunks, followed, accepted."""
+    """Apply the edit like the product: resolve, propose as hunks, track, accept."""
     page = ReviewHarness(draft.shown)
     changes = tuple(page.buffer.apply(change) for change in _typed(draft.before))
     try:
@@ -52,7 +52,7 @@ def ours(draft: Draft) -> tuple[EditResult, str]:
 
 
 def exact(draft: Draft) -> tuple[EditResult, str]:
-    """The peer: the old text must occur exactly once in the current text, and is replaced."""
+    """Apply the edit like the peer: the old text must occur exactly once, and is replaced."""
     buffer = TextBuffer(draft.shown)
     for change in (*_typed(draft.before), *_typed(_shifted(draft.after, draft.before))):
         buffer.apply(change)
@@ -66,13 +66,13 @@ WAYS: dict[str, Callable[[Draft], tuple[EditResult, str]]] = {"ours": ours, "exa
 
 
 def touches_typing(draft: Draft) -> bool:
-    """Whether the user typed into a line that the edit changes: then a conflict is right too."""
+    """Tell whether the user typed into a changed line: then a conflict is right too."""
     changed = range(draft.first, draft.first + draft.n)
     return any(key.text == MARK and key.line in changed for key in (*draft.before, *draft.after))
 
 
 def _typed(keys: Sequence[Key]) -> list[TextChange]:
-    """The keys as changes, bottom to top, so that none moves the next."""
+    """Turn the keys into changes, bottom to top, so that no change moves the next."""
     ordered = sorted(keys, key=lambda key: (key.line, key.column), reverse=True)
     return [_change(key, key.line) for key in ordered]
 
@@ -83,9 +83,9 @@ def _change(key: Key, line: int) -> TextChange:
 
 
 def _shifted(keys: Sequence[Key], before: Sequence[Key]) -> list[Key]:
-    """Keys in lines of the text shown, in lines of what `before` made of it.
+    """Convert keys from lines of the shown text to lines of the text after `before`.
 
-    Where both type into one line, the later is typed at its start.
+    If both type into one line, the later key is typed at its start.
     """
     shifted = []
     for key in keys:
@@ -96,10 +96,10 @@ def _shifted(keys: Sequence[Key], before: Sequence[Key]) -> list[Key]:
 
 
 def _judged(draft: Draft, text: str) -> tuple[EditResult, str]:
-    """Compare with the perfect edit and what was typed."""
+    """Compare the text with the perfect edit plus the typed keys."""
     inside = [key for key in (*draft.before, *draft.after) if key.text == MARK]
     if inside:
-        # Of two equal lines, nobody can tell which one is the user's.
+        # Of two equal lines, either may be the user's.
         (key,) = inside
         wanted, line = draft.expected, draft.file[key.line]
         marked = line[: key.column] + MARK + line[key.column :]
@@ -114,7 +114,7 @@ def _judged(draft: Draft, text: str) -> tuple[EditResult, str]:
 
 
 def _with_typing(draft: Draft) -> tuple[str, int]:
-    """The perfect edit with what was typed, and how many lines were typed above it."""
+    """Type the keys into the perfect edit; return the text and the number of lines typed above."""
     buffer = TextBuffer(draft.expected)
     growth = len(draft.new) - draft.n
     border = draft.first + draft.n
@@ -129,9 +129,9 @@ def _with_typing(draft: Draft) -> tuple[str, int]:
 
 
 def _same(draft: Draft, text: str, expected: str, shift: int) -> bool:
-    """Whether both are equal; in the lines that the edit wrote, up to what the kind forgives.
+    """Tell whether both are equal, except for allowed differences in lines that the edit wrote.
 
-    What was added among its like, or taken away, may have been another of these lines.
+    A line added to or deleted from a run of equal lines may be any line of the run.
     """
     if text == expected:
         return True
@@ -149,7 +149,7 @@ def _same(draft: Draft, text: str, expected: str, shift: int) -> bool:
 
 
 def _leeway(draft: Draft) -> tuple[int, int]:
-    """How many lines up and down a pure insertion or deletion can slide."""
+    """Return how many lines up and down a pure insertion or deletion can slide."""
     if draft.n and draft.new:
         return 0, 0
     lines = draft.file if draft.n else draft.expected_lines

@@ -1,4 +1,4 @@
-"""A change of a file together with how the model writes it, to be bent by `edits_kinds`."""
+"""A change of a file together with the model's edit for it, which `edits_kinds` distorts."""
 
 import random
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from stet.text.render import number_lines
 from tests.bench.edits_sources import Change, contents
 
 MARK = "zq17"
-"""What the user types inside; it occurs in no file."""
+"""The text that the user types; it occurs in no file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`text` typed at a line and column (0-based, code points) of the text shown."""
+    """A `text` typed at a line and column (0-based, code points) of the shown text."""
 
     line: int
     column: int
@@ -22,24 +22,24 @@ class Key:
 
 @dataclass(slots=True)
 class Draft:
-    """A change, bent by one kind after the other.
+    """A change, distorted by one kind after the other.
 
     Attributes:
         file: The lines of the file, without line ends.
-        first: The first line that changes.
-        n: How many lines change.
-        new: What they become, as the file should have them.
-        top: How many lines the model quotes before them.
-        model_old: What the model quotes.
-        model_new: What it wants there.
+        first: The first changed line, 0-based.
+        n: The number of changed lines.
+        new: The new lines, as the file should have them.
+        top: The number of lines that the model quotes before the change.
+        model_old: The lines that the model quotes.
+        model_new: The lines that the model puts there.
         end: The file's line end.
-        is_ended: Whether its last line has one.
+        is_ended: Whether the file's last line has a line end.
         model_end: The model's line end.
         ends: Whether the model ends the last line of the old and of the new text.
         numbers: Whether the model copies line numbers into the old and into the new text.
-        before: What the user types after the file was shown.
-        after: What the user types after the edit was proposed, in lines of the text shown.
-        forgives: What is not compared in the lines that the edit wrote.
+        before: The keys that the user types after the file was shown.
+        after: The keys that the user types after the edit was proposed, in lines of the shown text.
+        forgives: Removes from a line the differences that are allowed in lines that the edit wrote.
     """
 
     file: list[str]
@@ -60,32 +60,32 @@ class Draft:
 
     @property
     def start(self) -> int:
-        """The first line that the model quotes."""
+        """Return the first line that the model quotes, 0-based."""
         return self.first - self.top
 
     @property
     def shown(self) -> str:
-        """The file."""
+        """Return the text of the file."""
         return self._text(self.file)
 
     @property
     def expected_lines(self) -> list[str]:
-        """The lines of the file with the change, before anything is typed."""
+        """Return the lines of the file with the change, before any typing."""
         return [*self.file[: self.first], *self.new, *self.file[self.first + self.n :]]
 
     @property
     def expected(self) -> str:
-        """The file with the change, before anything is typed."""
+        """Return the text of the file with the change, before any typing."""
         return self._text(self.expected_lines)
 
     @property
     def old_text(self) -> str:
-        """What the model sends as the old text."""
+        """Return the old text that the model sends."""
         return self._sent(self.model_old, 0)
 
     @property
     def new_text(self) -> str:
-        """What it sends as the new one."""
+        """Return the new text that the model sends."""
         return self._sent(self.model_new, 1)
 
     def _text(self, lines: list[str]) -> str:
@@ -101,7 +101,7 @@ class Draft:
 
 
 def draft_of(change: Change, rng: random.Random) -> Draft:
-    """The change as a careful model writes it: with as much context as makes it unique."""
+    """Write the change like a careful model, with enough context lines to make it unique."""
     lines = contents(change.before)
     text = "\n".join(lines) + "\n"
     n_context = rng.randrange(1, 4)

@@ -1,7 +1,7 @@
-"""The ways in which a model's edit and the user's file drift apart, each with the wanted outcome.
+"""The kinds of difference between a model's edit and the user's file.
 
-Every kind bends a draft: either the file has what the model does not write (tabs, trailing space,
-typographic quotes), or the model writes what the file does not have, or the user types.
+Every kind distorts a draft: the file has what the model does not write (tabs, trailing space,
+typographic quotes), the model writes what the file does not have, or the user types.
 """
 
 # ruff: noqa: RUF001 - typographic signs are what is tested here
@@ -14,12 +14,12 @@ from tests.bench.edits_draft import MARK, Draft, Key
 
 
 def as_it_is(draft: Draft, rng: random.Random) -> bool:
-    """Nothing is wrong."""
+    """Leave the draft unchanged."""
     return True
 
 
 def model_trails(draft: Draft, rng: random.Random) -> bool:
-    """The model adds white space at the ends of lines it quotes."""
+    """Have the model add white space at the ends of quoted lines."""
     head, tail = draft.top, len(draft.model_old) - draft.top - draft.n
     added = [rng.choice(("", " ", "  ", "\t")) if line.strip() else "" for line in draft.model_old]
     draft.model_old = [line + end for line, end in zip(draft.model_old, added, strict=True)]
@@ -29,7 +29,7 @@ def model_trails(draft: Draft, rng: random.Random) -> bool:
 
 
 def file_trails(draft: Draft, rng: random.Random) -> bool:
-    """The file has white space at the ends of lines, and the model does not write it."""
+    """Put white space at the ends of the file's lines, which the model does not write."""
     draft.file = [line + rng.choice(("", "", " ", "   ", "\t")) for line in draft.file]
     draft.model_old = [line.rstrip() for line in draft.model_old]
     draft.model_new = [line.rstrip() for line in draft.model_new]
@@ -38,9 +38,9 @@ def file_trails(draft: Draft, rng: random.Random) -> bool:
 
 
 def model_shifts(draft: Draft, rng: random.Random) -> bool:
-    """The model takes the margin of the block away, or adds one."""
+    """Have the model remove the margin of the block, or add one."""
     if sum(map(bool, map(str.strip, draft.model_old))) < 2:
-        return False  # one line without its indent stands there exactly
+        return False  # one line without its indent occurs there exactly
     both = [*draft.model_old, *draft.model_new]
     margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in both if line.strip()]
     margin = min(margins, key=len, default="")
@@ -55,7 +55,7 @@ def model_shifts(draft: Draft, rng: random.Random) -> bool:
 
 
 def model_strips(draft: Draft, rng: random.Random) -> bool:
-    """The model loses the first line's indent in both texts, as a trimmed answer does."""
+    """Have the model lose the first line's indent in both texts, as a trimmed answer does."""
     if not draft.model_new or not draft.model_old[0].strip():
         return False
     first, new_first = draft.model_old[0], draft.model_new[0]
@@ -69,7 +69,7 @@ def model_strips(draft: Draft, rng: random.Random) -> bool:
 
 
 def _unit(lines: list[str]) -> int:
-    """By how many spaces the lines are indented."""
+    """Return the number of spaces per indentation level."""
     widths = [len(line) - len(line.lstrip(" ")) for line in lines if line.strip()]
     return 2 if any(width % 4 == 2 for width in widths) and 2 in widths else 4
 
@@ -85,37 +85,37 @@ def _spaced(line: str, unit: int) -> str:
 
 
 def model_tabs(draft: Draft, rng: random.Random) -> bool:
-    """The model writes tabs where the file has spaces, or spaces where it has tabs."""
+    """Have the model write tabs where the file has spaces, or spaces where it has tabs."""
     unit = _unit(draft.file)
     has_tabs = any(line.startswith("\t") for line in draft.model_old)
     bend = _spaced if has_tabs else _tabbed
     bent = [bend(line, unit) for line in draft.model_old]
     if bent == draft.model_old:
-        return False  # nobody could tell what a tab of the new text stands for
+        return False  # the meaning of a tab in the new text would be ambiguous
     draft.model_old, draft.model_new = bent, [bend(line, unit) for line in draft.model_new]
     return True
 
 
 def file_tabs(draft: Draft, rng: random.Random) -> bool:
-    """The file is indented by tabs, and the model writes spaces."""
+    """Indent the file by tabs, while the model writes spaces."""
     unit = _unit(draft.file)
     if any(line.startswith("\t") for line in draft.file):
         return False
     if not any(line.startswith(" ") and line.strip() for line in draft.model_old):
-        return False  # nobody could tell what the spaces of the new text stand for
+        return False  # the meaning of spaces in the new text would be ambiguous
     draft.file = [_tabbed(line, unit) for line in draft.file]
     draft.new = [_tabbed(line, unit) for line in draft.new]
     return True
 
 
 def file_crlf(draft: Draft, rng: random.Random) -> bool:
-    """The file has CRLF (LF if it had CRLF), and the model writes LF."""
+    """Give the file CRLF (LF if it had CRLF), while the model writes LF."""
     draft.end = "\n" if draft.end == "\r\n" else "\r\n"
     return True
 
 
 def model_crlf(draft: Draft, rng: random.Random) -> bool:
-    """The model writes CRLF."""
+    """Have the model write CRLF."""
     draft.model_end = "\r\n"
     return True
 
@@ -131,14 +131,14 @@ def _typographic(line: str) -> str:
 
 
 def plain_signs(line: str) -> str:
-    """The line with plain signs, written anew for the comparison."""
+    """Replace typographic signs of the line by plain ones, for the comparison."""
     for odd, plain in zip("“”’–…", ('"', '"', "'", "-", "..."), strict=True):
         line = line.replace(odd, plain)
     return line
 
 
 def file_quotes(draft: Draft, rng: random.Random) -> bool:
-    """The file has typographic signs, and the model writes plain ones."""
+    """Put typographic signs into the file, while the model writes plain ones."""
     draft.file = [_typographic(line) for line in draft.file]
     draft.forgives = plain_signs
     quoted = draft.file[draft.start : draft.start + len(draft.model_old)]
@@ -146,7 +146,7 @@ def file_quotes(draft: Draft, rng: random.Random) -> bool:
 
 
 def model_quotes(draft: Draft, rng: random.Random) -> bool:
-    """The model writes typographic signs for the plain ones of the file."""
+    """Have the model write typographic signs for the plain ones of the file."""
     old = draft.model_old
     if any(_typographic(line) == line != plain_signs(line) for line in (*old, *draft.model_new)):
         return False
@@ -158,21 +158,21 @@ def model_quotes(draft: Draft, rng: random.Random) -> bool:
 
 
 def model_numbers(draft: Draft, rng: random.Random) -> bool:
-    """The model copies the line numbers it was shown."""
+    """Have the model copy the line numbers that it was shown."""
     draft.numbers = (True, rng.random() < 0.7)
     return True
 
 
 def model_ends(draft: Draft, rng: random.Random) -> bool:
-    """The model leaves the last line end out: of both texts, or of the new one."""
+    """Have the model omit the last line end: of both texts, or of the new text."""
     if not draft.model_new or not draft.model_new[-1]:
-        return False  # without its end, a blank last line is none
+        return False  # a blank last line without its end is no line
     draft.ends = rng.choice(((False, False), (True, False)))
     return True
 
 
 def types_elsewhere(draft: Draft, rng: random.Random) -> bool:
-    """The user types lines and words outside the quoted lines, pastes a copy of them too."""
+    """Have the user type outside the quoted lines, and paste a copy of these lines."""
     end = draft.start + len(draft.model_old)
     outside = [*range(draft.start - 1), *range(end + 1, len(draft.file))]
     if not outside:
@@ -194,14 +194,14 @@ def types_elsewhere(draft: Draft, rng: random.Random) -> bool:
 
 
 def types_in_context(draft: Draft, rng: random.Random) -> bool:
-    """The user types into a quoted line that does not change."""
+    """Have the user type into a quoted line that does not change."""
     end = draft.start + len(draft.model_old)
     inside = [*range(draft.start, draft.first), *range(draft.first + draft.n, end)]
     return _type_in(draft, [line for line in inside if draft.file[line].strip()], rng)
 
 
 def types_in_changed(draft: Draft, rng: random.Random) -> bool:
-    """The user types into a line that the edit changes."""
+    """Have the user type into a line that the edit changes."""
     changed = range(draft.first, draft.first + draft.n)
     return _type_in(draft, [line for line in changed if draft.file[line].strip()], rng)
 
@@ -227,7 +227,7 @@ _GROUPS = (
 
 
 def several(draft: Draft, rng: random.Random) -> bool:
-    """Two to four of them at once."""
+    """Apply two to four kinds at once."""
     forgiven = []
     n_bent = 0
     for group in sorted(rng.sample(range(len(_GROUPS)), rng.randrange(2, 5)), key=_late):
@@ -238,7 +238,7 @@ def several(draft: Draft, rng: random.Random) -> bool:
 
 
 def _late(group: int) -> tuple[bool, int]:
-    """Trailing space comes last: what the others take for a line has none."""
+    """Sort trailing space last: the other kinds expect lines without trailing space."""
     return group == 0, group
 
 

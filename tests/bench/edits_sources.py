@@ -1,4 +1,4 @@
-"""Where the edits to be applied come from: hunks of any git history, and of installed sources."""
+"""Sources of edits: hunks of any git history, and made-up edits of installed sources."""
 
 import random
 import re
@@ -9,21 +9,21 @@ from functools import cache
 from pathlib import Path
 
 MAX_LINES = 4_000
-"""Longer files are left out: they are data, and cost time."""
+"""Longer files are skipped: they are data, and cost time."""
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _WORD = re.compile(r"[A-Za-z_]\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Some lines of a file became others.
+    """A replacement of some lines of a file.
 
     Attributes:
-        origin: Where it comes from, for people.
-        before: The file before.
-        first: The first changed line, 0-based; where `new` is put if `old` is empty.
-        old: These lines, without line ends.
-        new: What they became.
+        origin: A description of the source, for display.
+        before: The text of the file before the change.
+        first: The first changed line, 0-based; the position of `new` if `old` is empty.
+        old: The replaced lines, without line ends.
+        new: The lines that replace `old`.
     """
 
     origin: str
@@ -34,7 +34,7 @@ class Change:
 
 
 def is_plain(text: str) -> bool:
-    r"""Whether the lines of `text` are what git takes for lines: no lone `\r`, no mark."""
+    r"""Tell whether the lines of `text` are what git takes for lines: no lone `\r`, no mark."""
     return (
         bool(text)
         and text.count("\r") == text.count("\r\n")
@@ -44,12 +44,12 @@ def is_plain(text: str) -> bool:
 
 
 def contents(text: str) -> list[str]:
-    """The lines without their ends; none after a final line end."""
+    """Split a text into lines without their ends; a final line end adds no line."""
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def from_history(repo: Path, rng: random.Random, limit: int) -> Iterator[Change]:
-    """At most `limit` hunks of the commits of `repo`, in random order."""
+    """Yield at most `limit` hunks of the commits of `repo`, in random order."""
     found = list(_hunks(repo))
     rng.shuffle(found)
     with subprocess.Popen(
@@ -80,7 +80,7 @@ def from_history(repo: Path, rng: random.Random, limit: int) -> Iterator[Change]
 
 
 def _hunks(repo: Path) -> Iterator[tuple[str, str, str, tuple[int, int, int, int]]]:
-    """Every hunk of every commit: path, blob before, blob after, and the numbers of its `@@`."""
+    """Yield every hunk of every commit: path, blob before, blob after, numbers of its `@@`."""
     argv = [
         *("git", "-C", str(repo), "log", "-p", "-U0", "--no-merges", "--no-renames", "--no-color"),
         *("--no-ext-diff", "--no-textconv", "--full-index", "--diff-filter=M", "--format="),
@@ -98,7 +98,7 @@ def _hunks(repo: Path) -> Iterator[tuple[str, str, str, tuple[int, int, int, int
 
 
 def _blob(process: subprocess.Popen[bytes], name: str) -> str | None:
-    """The text of a blob; None if it is not one that is plain."""
+    """Return the text of a blob; None if the text is not plain."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(name.encode() + b"\n")
@@ -116,7 +116,7 @@ def _blob(process: subprocess.Popen[bytes], name: str) -> str | None:
 
 
 def from_sources(folder: Path, rng: random.Random, limit: int) -> Iterator[Change]:
-    """`limit` edits made up for the Python files below `folder`."""
+    """Yield `limit` edits made up for the Python files below `folder`."""
     texts = []
     for path in sorted(folder.rglob("*.py")):
         text = path.read_bytes().decode()
@@ -136,7 +136,7 @@ def from_sources(folder: Path, rng: random.Random, limit: int) -> Iterator[Chang
 
 
 def _made_up(how: str, old: list[str], lines: Sequence[str], rng: random.Random) -> list[str]:
-    """What such an edit makes of the lines `old`."""
+    """Return the lines that a made-up edit writes for the lines `old`."""
     match how:
         case "words":
             word = rng.choice(_WORD.findall(" ".join(lines)))

@@ -1,7 +1,7 @@
-"""A provider whose answers are gigabytes once decompressed: what they take of a whole server.
+"""A provider whose answers decompress to gigabytes: their cost in memory and response time.
 
-Run as `python -m tests.bench.hostile_bodies`: prints its address, answers one question in words and all
-others with bombs, and ends with its standard input.
+Run as `python -m tests.bench.hostile_bodies`: print the address, answer one question in words and
+all others with bombs, and end with the standard input.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ BOMBS = (
     Bomb("many events", "gzip", N_BYTES),
     Bomb("blank lines", "gzip", N_BYTES),
 )
-"""Each question gets one of them, and again where it is asked once more."""
+"""Each question gets one bomb, and the same bomb if the request is repeated."""
 
 
 def rows() -> Iterator[Row]:
-    """Megabytes beyond those before, and milliseconds without an answer to `stet.status`."""
+    """Yield the added megabytes, and the milliseconds without an answer to `stet.status`."""
     what = "an answer of 4 GB, compressed"
     memory, silence = 0.0, 0.0
     with (
@@ -48,7 +48,7 @@ def rows() -> Iterator[Row]:
         _asked(server, "Hello")
         for bomb in BOMBS:
             before = _held(server, "VmRSS")
-            Path(f"/proc/{server.pid}/clear_refs").write_text("5")  # forget the peak
+            Path(f"/proc/{server.pid}/clear_refs").write_text("5")  # reset the peak
             silence = max(silence, _asked(server, f"{bomb.kind} {bomb.coding}"))
             memory = max(memory, _held(server, "VmHWM") - before)
     yield Row(f"{what}: peak memory", "MB", memory, must=at_most(60), aim=at_most(30))
@@ -56,7 +56,7 @@ def rows() -> Iterator[Row]:
 
 
 def _asked(server: ServerProcess, prompt: str) -> float:
-    """Ask a question to its end; the longest wait for an answer to something else meanwhile."""
+    """Ask a question to its end; return the longest wait for `stet.status` meanwhile."""
     command(server, "stet.ask", prompt=prompt, mode="ask", chat=prompt)
     longest, turns = 0.0, ["?"]
     while turns:
@@ -67,7 +67,7 @@ def _asked(server: ServerProcess, prompt: str) -> float:
 
 
 def _held(server: ServerProcess, name: str) -> float:
-    """Megabytes, by the kernel's name for what is counted."""
+    """Return the megabytes in a field of `/proc/PID/status`."""
     status = Path(f"/proc/{server.pid}/status").read_text()
     found = re.search(rf"^{name}:\s+(\d+) kB", status, re.MULTILINE)
     assert found is not None

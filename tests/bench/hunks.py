@@ -1,4 +1,4 @@
-"""What a thousand pending hunks cost: a keystroke, an answer, a decision, in one process."""
+"""The cost of a thousand pending hunks for a key, an answer and a decision, in one process."""
 
 import asyncio
 import gc
@@ -17,14 +17,14 @@ from tests.bench.table import Row, at_most
 ROUNDS = 3
 STROKES = 50
 KEYSTROKE_BUDGET, KEYSTROKE_AIM = 1_000, 50
-"""Microseconds; what hunks may add to a keystroke, and what we would like."""
+"""Microseconds that hunks may add to a keystroke: the limit and the aim."""
 HOLD_BUDGET = 100
-"""Milliseconds, which a person takes for at once; how long a keystroke may wait behind one thing that
-is done with all the hunks."""
+"""Milliseconds that a keystroke may wait while all hunks are processed; a person does not notice
+such a delay."""
 
 
 def rows() -> Iterator[Row]:
-    """Keystrokes, then what is asked for, then decisions."""
+    """Yield the rows of keystrokes, answers and decisions."""
     with tempfile.TemporaryDirectory() as folder:
         before = os.environ.get("XDG_STATE_HOME")
         os.environ["XDG_STATE_HOME"] = folder
@@ -63,7 +63,7 @@ async def _keystrokes(workspace: HunksWorkspace) -> list[Row]:
     strokes: dict[str, Callable[[BenchReview, int], dict[str, Any]]] = {
         "outside": lambda _, n: change(20 * n + 8, 3, "x"),
         "inside a hunk": lambda page, n: change(page.inside(n), 3, "x"),
-        # From the bottom up, so that all hit what they are meant to.
+        # From the bottom up, so that each change hits its intended line.
         "100 lines pasted": lambda _, n: change(9008 - 20 * n, 0, "pasted\n" * 100),
         "a new line at the top": lambda *_: change(0, 0, "\n"),
     }
@@ -86,7 +86,7 @@ async def _keystrokes(workspace: HunksWorkspace) -> list[Row]:
 async def _in_turns(
     pages: list[BenchReview], stroke: Callable[[BenchReview, int], dict[str, Any]]
 ) -> list[float]:
-    """Microseconds of a stroke in each page."""
+    """Return the median microseconds of a stroke in each page."""
     times: list[list[float]] = [[] for _ in pages]
     for number in range(STROKES):
         for page, spent in zip(pages, times, strict=True):
@@ -149,6 +149,6 @@ async def _decisions(workspace: HunksWorkspace) -> list[Row]:
 
 
 def _medians(times: list[tuple[float, float]]) -> tuple[float, float]:
-    """Those of the first numbers and of the second."""
+    """Return the medians of the first and of the second numbers."""
     first, second = zip(*times, strict=True)
     return median(first), median(second)

@@ -1,4 +1,4 @@
-"""A document with hunks at even distances, for the benchmark of hunks."""
+"""A document with evenly spaced hunks, for the benchmark of hunks."""
 
 import asyncio
 from itertools import count
@@ -16,10 +16,10 @@ LINE = "the quick brown fox jumps over the lazy dog"
 
 
 class BenchReview:
-    """One document with hunks at even distances.
+    """One document with evenly spaced hunks.
 
     Attributes:
-        waiting: The first lines of the hunks proposed last, but for those that only add lines.
+        waiting: The first lines of the hunks proposed last, except pure insertions.
     """
 
     _numbers = count(1)
@@ -36,7 +36,7 @@ class BenchReview:
             self.propose(2)
 
     def propose(self, at: int) -> None:
-        """Propose another line on every so manieth, from line `at` of each stretch."""
+        """Propose a replacement of every `step`-th line, beginning at line `at`."""
         document = self.tool_context.state.workspace.document(self.uri)
         assert document is not None
         starts, offset = [], 0
@@ -62,11 +62,11 @@ class BenchReview:
         self.waiting = [hunk.range.start.line for hunk in hunks if hunk.old]
 
     def inside(self, number: int) -> int:
-        """A line of a hunk that waits, another one each time; any where there is none."""
+        """Return the first line of a pending hunk, or any line if no hunk is pending."""
         return self.waiting[2 * number] if self.waiting else 20 * number + 2
 
     async def becomes(self, state: str, n: int = MANY) -> None:
-        """Wait until all work is done; its last `n` hunks are in that state then."""
+        """Wait until no task is left; at least `n` hunks must then have that state."""
         while tasks := asyncio.all_tasks() - self.tool_context.lasting:
             await asyncio.wait(tasks)
         found = [str(hunk.state) for hunk in self.tool_context.state.ledger.hunks(uri=self.uri)]
@@ -74,6 +74,6 @@ class BenchReview:
 
 
 def change(line: int, column: int, text: str, end: int | None = None) -> dict[str, Any]:
-    """A change as an editor reports it."""
+    """Make a change as an editor reports it."""
     after = {"line": line if end is None else end, "character": column}
     return {"range": {"start": {"line": line, "character": column}, "end": after}, "text": text}

@@ -1,4 +1,4 @@
-"""What a person does with all the hunks of a document: how long it takes, and holds the loop."""
+"""Work of a person on all hunks of a document: total time, and the longest event loop stall."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,7 @@ from tests.bench.hunks_workspace import HunksWorkspace
 
 
 async def _timed(work: Callable[[], Awaitable[None]]) -> tuple[float, float]:
-    """Milliseconds it takes, and the longest stall of the event loop meanwhile."""
+    """Return the milliseconds of the work, and of the longest stall of the event loop meanwhile."""
     loop, longest, over = asyncio.get_running_loop(), 0.0, False
     last = started = perf_counter()
 
@@ -29,7 +29,7 @@ async def _timed(work: Callable[[], Awaitable[None]]) -> tuple[float, float]:
 
 
 async def _page(workspace: HunksWorkspace, n: int) -> BenchReview:
-    """A document with so many hunks, whose diagnostics are out."""
+    """Open a document with `n` hunks and wait until its diagnostics are published."""
     page = BenchReview(workspace, n)
     await workspace.rests()
     return page

@@ -1,7 +1,7 @@
-"""One server and the editor that it talks to, in one process, for the benchmark of hunks.
+"""A server and its editor in one process, for the benchmark of hunks.
 
-The server is the whole one; only the pipe to the editor is missing. The editor in here applies what it
-is asked to and reports it as changes from the bottom up, as most do.
+The server is complete, except for the pipe to the editor. The editor applies requested edits and
+reports them as changes from the bottom up, as most editors do.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from tests.bench.process import INITIALIZE
 
 
 class HunksWorkspace:
-    """One server, and the editor that it talks to.
+    """One server and its editor.
 
     Attributes:
-        state: What the server owns.
-        lasting: The tasks that stay as long as it does, and the one that measures.
+        state: The state of the server.
+        lasting: The tasks that last as long as the server, and the task that measures.
     """
 
     def __init__(self) -> None:
@@ -37,14 +37,14 @@ class HunksWorkspace:
         return cast("ServerState", self._server.state())
 
     async def begin(self) -> None:
-        """Say hello, and wait until the server is ready."""
+        """Initialize the server, and wait until it is ready."""
         self.ask("initialize", INITIALIZE)
         self._notify("initialized", {})
         _ = await self.state.startup.wait_pipeline()
         self.lasting = asyncio.all_tasks()
 
     async def end(self) -> None:
-        """Let go of everything."""
+        """Shut the server down."""
         await self._server.tasks.close()
         assert self._server.closing is not None
         await self._server.closing()
@@ -52,7 +52,7 @@ class HunksWorkspace:
     # -- from the server -------------------------------------------------------------------------
 
     def write(self, data: bytes) -> None:
-        """Take a message; a request is answered once the server has done what it is doing."""
+        """Receive a message; answer a request after the server's current step."""
         message = json.loads(data.partition(b"\r\n\r\n")[2])
         method = message.get("method")
         if method is None:
@@ -61,7 +61,7 @@ class HunksWorkspace:
             asyncio.get_running_loop().call_soon(self._answer, message)
 
     def close(self) -> None:
-        """Nothing is to be closed."""
+        """Do nothing: the pipe is missing."""
 
     def _answer(self, message: dict[str, Any]) -> None:
         result: object = None
@@ -77,13 +77,13 @@ class HunksWorkspace:
     # -- to the server ---------------------------------------------------------------------------
 
     def ask(self, method: str, params: object) -> Any:
-        """The result of a request, which is answered at once."""
+        """Return the result of a request, which the server answers at once."""
         number = next(self._ids)
         self._receive({"id": number, "method": method, "params": params})
         return self._answers.pop(number)
 
     def command(self, name: str, **arguments: object) -> Any:
-        """The result of a command."""
+        """Return the result of a command."""
         return self.ask("workspace/executeCommand", {"command": name, "arguments": [arguments]})
 
     def open(self, uri: str, text: str) -> None:
@@ -92,12 +92,12 @@ class HunksWorkspace:
         self._notify("textDocument/didOpen", {"textDocument": document})
 
     def change(self, uri: str, *changes: dict[str, Any]) -> None:
-        """Change a document by one message."""
+        """Change a document with one message."""
         document = {"uri": uri, "version": next(self._versions)}
         self.state.text_sync.change({"textDocument": document, "contentChanges": list(changes)})
 
     async def rests(self) -> None:
-        """Wait until what has changed is published; then nothing is left over from before."""
+        """Wait until all changes are published, so that no work is left over."""
         await asyncio.sleep(2 * DELAY)
         gc.collect()
 

@@ -1,4 +1,4 @@
-"""From the start of the process to the answer of `initialize`: what a user waits for."""
+"""Time from the start of the process to the answer of `initialize`, for which a user waits."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -13,7 +13,7 @@ ROUNDS = 9
 
 
 def rows() -> Iterator[Row]:
-    """Milliseconds to the first answer."""
+    """Yield the milliseconds to the first answer."""
     peers = peers_here()
     ours, *others = medians(ROUNDS, *(partial(milliseconds, each) for each in (OURS, *peers)))
     what = "start to the answer of `initialize`"
@@ -23,7 +23,7 @@ def rows() -> Iterator[Row]:
 
 
 def milliseconds(kind: Peer) -> float:
-    """Of one start."""
+    """Measure one start."""
     started = perf_counter()
     with running(kind.argv) as server:
         server.ask("initialize", kind.hello)

@@ -1,7 +1,7 @@
-"""From a keystroke to the next answer: idle, and while a turn streams and the index is made anew.
+"""Time from a keystroke to the next answer: idle, and with a streaming turn and a busy index.
 
-The document has ten thousand lines. Peers are asked idle: they have neither turns nor an index. Copilot
-refuses the request, as it does not know it, in its place behind the keystroke.
+The document has ten thousand lines. Peers are measured idle: they have neither turns nor an index.
+Copilot refuses the unknown request, after it has processed the keystroke.
 """
 
 import tempfile
@@ -23,13 +23,13 @@ STROKES = 1_000
 PEER_STROKES = 300
 URI = "file:///bench.txt"
 SETTINGS = {"context": {"warnTokens": 100_000}}
-"""Two thousand lines of the document go with the question: nobody is here to say yes to that."""
+"""Two thousand lines of the document are sent with the question: no user can confirm that."""
 N_CHUNKS, PAUSE = 20_000, 0.005
-"""Of the answer that streams meanwhile: two hundred a second, longer than anybody types here."""
+"""The chunks of the streamed answer: 200 per second, for longer than the typing takes."""
 
 
 def rows() -> Iterator[Row]:
-    """The 99th percentile in milliseconds."""
+    """Yield the 99th percentiles in milliseconds."""
     idle, busy = _ours()
     what = "keystroke to the next answer, p99"
     yield Row(f"{what}, busy", "ms", busy, idle, "ours idle", at_most(5), at_most(2))
@@ -54,7 +54,7 @@ def _ours() -> tuple[float, float]:
             server.notify("initialized", {})
             _open(server)
             index_is_ready(server)
-            _p99(server, 0, STROKES)  # what is imported late is imported now
+            _p99(server, 0, STROKES)  # warm up: late imports happen here
             idle = _p99(server, STROKES, STROKES)
             turn = command(server, "stet.ask", prompt="Tell me all")["turn"]
             while "writing" not in server.shown:
@@ -68,7 +68,7 @@ def _ours() -> tuple[float, float]:
 
 
 def _is_busy(server: ServerProcess, turn: str) -> None:
-    """It was busy until the last key."""
+    """Check that the server was busy until the last key."""
     index = command(server, "stet.status")["index"]["state"]
     assert index == "building", f"the index was {index} before all keys were typed"
     state = command(server, "stet.turn", turn=turn)["state"]

@@ -1,7 +1,7 @@
-"""A question about a very long open file, into which something was just typed: how long it takes, how long
-the server is silent meanwhile, and what it holds beyond what the open file holds anyway.
+"""A question about a very long open file, just after a change in it: duration, the server's longest
+silence, and the memory beyond that of the open file.
 
-The model reads about the caret and answers; or it edits what it has read, which is accepted.
+The model reads around the caret and answers; or it edits the text, and the edit is accepted.
 """
 
 import json
@@ -18,26 +18,26 @@ from tests.bench.table import Row, at_most
 from tests.support.live_turns import calls, done, edit
 
 SIZES = (20, 200)
-"""In MB."""
+"""Sizes of the file, in MB."""
 EDITED = 20
 """The size of the file that is edited, in MB."""
 RUNS = 3
-"""Of which the least of each figure counts: other work of the machine only adds to it."""
+"""The smallest value of each figure counts: other work of the machine only adds to it."""
 LINE = "def handler_{n:07d}(request): return respond(request, {n:07d})\n"
 N_AROUND = 40
 _RESET_PEAK = "5"
-"""What makes Linux forget the most that was resident (`proc_pid_clear_refs(5)`)."""
+"""The value that makes Linux reset the peak resident memory (`proc_pid_clear_refs(5)`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was measured while one question was answered.
+    """The measurements of one question.
 
     Attributes:
-        seconds: From the question to the end of the turn.
-        silence: The longest time to an answer meanwhile, in milliseconds.
-        texts: The memory that it added at its peak, as a multiple of the text.
-        accepted: The longest time to an answer while the edit is accepted, in milliseconds; 0 without one.
+        seconds: The time from the question to the end of the turn.
+        silence: The longest response time meanwhile, in milliseconds.
+        texts: The added memory at its peak, as a multiple of the text.
+        accepted: The longest response time during the accept, in milliseconds; 0 without an edit.
     """
 
     seconds: float
@@ -47,7 +47,7 @@ class Asked:
 
 
 def rows() -> Iterator[Row]:
-    """Three figures for each size, and four for an edit."""
+    """Yield three figures for each size, and four for an edit."""
     for size in SIZES:
         found = [_asked(size) for _ in range(RUNS)]
         what = f"a question about an open file of {size} MB"
@@ -107,7 +107,7 @@ def _asked(megabytes: int, *, edits: bool = False) -> Asked:
 
 
 def _open(server: ServerProcess, uri: str, text: str) -> None:
-    """Open the file, and type a letter into it."""
+    """Open the file and type a letter into it."""
     document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
     server.notify("textDocument/didOpen", {"textDocument": document})
     place = {"line": 3, "character": 0}
@@ -118,7 +118,7 @@ def _open(server: ServerProcess, uri: str, text: str) -> None:
 
 
 def _answered(server: ServerProcess, uri: str, line: int) -> tuple[float, float]:
-    """The seconds that a question takes, and the longest silence meanwhile."""
+    """Return the seconds that a question takes, and the longest silence meanwhile."""
     began = perf_counter()
     turn = command(server, "stet.ask", prompt="What is this?", uri=uri, line=line)["turn"]
     silence = perf_counter() - began
@@ -133,7 +133,7 @@ def _answered(server: ServerProcess, uri: str, line: int) -> tuple[float, float]
 
 
 def _accepted(server: ServerProcess, uri: str) -> float:
-    """The longest silence, in seconds, from the yes to the one hunk until the text has it."""
+    """Return the longest silence, in seconds, from accepting the one hunk until the text has it."""
     version = 2
 
     def apply(message: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The link graph of a large workspace: after one file has changed, and three steps round a file."""
+"""The link graph of a large workspace: update after one change, and three steps around a file."""
 
 import tempfile
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ DEPTH = 3
 
 
 def rows() -> Iterator[Row]:
-    """Milliseconds, in this process."""
+    """Yield milliseconds, measured in this process."""
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "ws"
         texts = make_workspace(root)

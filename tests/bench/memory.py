@@ -1,6 +1,6 @@
-"""Memory of a whole server with all its processes: idle, and when a large workspace is indexed.
+"""Memory of a whole server with all its processes: idle, and with a large workspace indexed.
 
-Ours has a model and has answered a question, so that all is there that a user's server comes to hold.
+Ours has a model and has answered a question, so that all parts of a user's server are loaded.
 """
 
 import tempfile
@@ -19,7 +19,7 @@ N_LINES = 1_000
 
 
 def rows() -> Iterator[Row]:
-    """Megabytes, each shared page counted once."""
+    """Yield megabytes; each shared page counts once."""
     ours = _ours(None)
     for peer in peers_here():
         bars = (at_most(90), at_most(45)) if peer.name == "bare pygls" else (None, None)
@@ -32,7 +32,7 @@ def rows() -> Iterator[Row]:
 
 
 def _idle(peer: Peer) -> float:
-    """With one document open and nothing to do."""
+    """Measure with one document open and nothing to do."""
     with running(peer.argv) as server:
         server.ask("initialize", peer.hello)
         server.notify("initialized", {})
@@ -41,7 +41,7 @@ def _idle(peer: Peer) -> float:
 
 
 def _ours(root: Path | None) -> float:
-    """The same, after a question; with the whole workspace indexed where there is one."""
+    """Measure our server after a question, with the whole workspace indexed if `root` is given."""
     with provided(1) as model, running(STET, model) as server:
         server.ask("initialize", {**INITIALIZE, "rootUri": root and root.as_uri()})
         server.notify("initialized", {})
@@ -56,7 +56,7 @@ def _ours(root: Path | None) -> float:
 
 
 def _open(server: ServerProcess) -> None:
-    """Open a document, and wait until that is done."""
+    """Open a document, and wait until the server has processed it."""
     document = {"uri": "file:///bench.txt", "languageId": "", "version": 0, "text": LINE * N_LINES}
     server.notify("textDocument/didOpen", {"textDocument": document})
     server.answer("test/crc", {"uri": "file:///bench.txt"})

@@ -1,8 +1,8 @@
-"""What a round with the model costs in this process, beside the plain `openai` client.
+"""The cost of a model round in this process, compared with the plain `openai` client.
 
-The request is a long one (about 420 kB of prompt: a turn's tenth round behind an earlier turn, with 25
-tools), the answer streams in 300 chunks. Time is that of this process's processor: the provider runs
-in another one. The `openai` client is given its messages ready made.
+The request is long (about 420 kB of prompt: a turn's tenth round after an earlier turn, with 25
+tools), and the answer streams in 300 chunks. The time is this process's processor time: the
+provider runs in another process. The `openai` client gets prepared messages.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ WIRE_MESSAGES = [to_api_message(message) for message in MESSAGES]
 
 
 def rows() -> Iterator[Row]:
-    """Milliseconds of processor time a round."""
+    """Yield milliseconds of processor time per round."""
     argv = [sys.executable, "-m", "tests.bench.provider", str(2 * ROUNDS + 2)]
     with subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -69,7 +69,7 @@ async def _measure(base_url: str) -> tuple[float, float]:
     finally:
         await model.close()
         await client.close()
-    # The first pair pays for imports and connections.
+    # The first pair includes imports and connections.
     return median(one for one, _ in pairs[1:]), median(other for _, other in pairs[1:])
 
 

@@ -1,4 +1,4 @@
-"""The table of `docs/benchmarks.md` and its five rows in the README, each between two marks."""
+"""The table of `docs/benchmarks.md` and five of its rows in the README, each between two marks."""
 
 import datetime
 import os
@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 README = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
 COMMAND = "One run of `python -m tests.bench --write`"
-"""Begins what is said of a table that was written here."""
+"""The beginning of the sentence above a table that this module has written."""
 SHORT = (
     ("keystroke to the next answer, p99, idle", "bare pygls"),
     ("start to the answer of `initialize`", "bare pygls"),
@@ -20,14 +20,14 @@ SHORT = (
     ("edits applied right, history", "exact and unique"),
     ("docstring to function, by tests/eval/scores.md", "FTS5"),
 )
-"""The rows of the README, each by what was measured and its peer."""
+"""The rows of the README, each by its `what` and its peer."""
 
 
 def table(page: Path | None = None) -> list[list[str]]:
-    """Return the cells of the table of a page, with its headings; none if it was not written here.
+    """Return the cells of a page's table with its headings; none if `write` has not written it.
 
     Args:
-        page: By default `PAGE`.
+        page: The page; by default `PAGE`.
     """
     _, _, rest = (page or PAGE).read_text().partition(BEGIN)
     measured, _, _ = rest.partition(END)
@@ -39,7 +39,7 @@ def table(page: Path | None = None) -> list[list[str]]:
 
 
 def write(rows: Sequence[Row], minutes: float) -> None:
-    """Replace the rows of both pages."""
+    """Replace the tables of both pages."""
     day = datetime.datetime.now(datetime.UTC).date()
     version = ".".join(platform.python_version_tuple()[:2])
     message = (

@@ -1,4 +1,4 @@
-"""The language servers that ours is measured beside."""
+"""The language servers that ours is compared with."""
 
 import sys
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ NODE_SERVER = Path(__file__).with_name("node_server.cjs")
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A language server of somebody else's.
+    """A language server of another project.
 
     Attributes:
-        name: For people.
-        argv: Its command line.
-        reports_text: Whether it answers `test/crc`, so that its text can be verified.
-        hello: What `initialize` asks it for.
+        name: The name for display.
+        argv: The command line.
+        reports_text: Whether the server answers `test/crc`, so that its text can be verified.
+        hello: The parameters of `initialize`.
     """
 
     name: str
@@ -35,10 +35,10 @@ PYGLS = Peer("bare pygls", BARE)
 
 
 def peers() -> list[Peer]:
-    """All three: pygls, Microsoft's library in Node, GitHub Copilot's server.
+    """Return all three: pygls, Microsoft's library in Node, GitHub Copilot's server.
 
     Raises:
-        MissingPart: From npm.
+        MissingPart: If a package can't be installed from npm.
     """
     program = str(node())
     who = {"name": "stet-bench", "version": "1"}
@@ -56,7 +56,7 @@ def peers() -> list[Peer]:
 
 
 def peers_here() -> list[Peer]:
-    """As `peers`; what can't be had is reported and left out."""
+    """Return the peers that can be installed; report the others."""
     try:
         return peers()
     except MissingPart as missing:

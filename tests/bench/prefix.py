@@ -1,7 +1,7 @@
-"""How much of a request the next one begins with: what a provider's prompt cache goes by.
+"""The share of a request that the next one begins with, on which a provider's prompt cache depends.
 
-Three turns of ten rounds in one chat that read, edit and err, while the user types, rejects and opens
-other files. Shown is the worst pair. aider keeps 54 to 56 %.
+Three turns of ten rounds in one chat that read, edit and fail, while the user types, rejects and
+opens other files. The worst pair is shown. aider keeps 54 to 56 %.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ FILES = {f"/ws/f{n}.py": "".join(f"value_{n}_{m} = {m}\n" for m in range(200)) f
 
 
 def rows() -> Iterator[Row]:
-    """Per cent of the bytes."""
+    """Yield percentages of the bytes."""
     requests = asyncio.run(_requests())
     shares = [100 * cached_share(before, after) for before, after in pairwise(requests)]
     between = shares[ROUNDS - 1 :: ROUNDS]
@@ -58,7 +58,7 @@ def _world() -> Workspace:
 
 
 def _turn(number: int) -> list[Reply]:
-    """Ten rounds."""
+    """Return the replies of ten rounds."""
     old = f"value_0_{number} = {number}\n"
     return [
         *(call("read_file", file=f"f{n}.py") for n in range(6)),

@@ -1,4 +1,4 @@
-"""A language server as a process, driven as plainly as can be: what is measured is the server."""
+"""A language server as a process, with a minimal client, so that the server is measured."""
 
 import json
 import os
@@ -19,11 +19,11 @@ INITIALIZE: dict[str, Any] = {
     "processId": None,
     "rootUri": None,
 }
-"""What a real editor says: how much that is counts."""
+"""The `initialize` parameters of a real editor: their size matters."""
 
 
 def encoded(message: dict[str, Any]) -> bytes:
-    """A message in its frame."""
+    """Frame a message."""
     body = json.dumps({"jsonrpc": "2.0", **message}).encode()
     return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
@@ -32,8 +32,8 @@ class ServerProcess:
     """One running server.
 
     Attributes:
-        shown: What its last report of progress said.
-        takes_edits: Is given each edit that the server asks for, to be answered; None: none is taken.
+        shown: The message of the last progress report.
+        takes_edits: Answers each edit request of the server; None: no edit is applied.
     """
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
@@ -42,22 +42,22 @@ class ServerProcess:
         self._process = process
 
     def write(self, data: bytes) -> None:
-        """Put bytes on its standard input."""
+        """Write bytes to the server's standard input."""
         assert self._process.stdin is not None
         self._process.stdin.write(data)
         self._process.stdin.flush()
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Return the process id."""
         return self._process.pid
 
     def ask(self, method: str, params: object) -> Any:
-        """The result of a request; what the server asks is answered with nothing, the rest skipped."""
+        """Return the result of a request; answer the server's requests with null."""
         return self.answer(method, params)["result"]
 
     def answer(self, method: str, params: object) -> dict[str, Any]:
-        """The answer to a request, a refusal too: its place behind what was sent before is the same."""
+        """Return the answer to a request, or its error: both follow all earlier messages."""
         self.write(encoded({"id": method, "method": method, "params": params}))
         while True:
             message = self._read()
@@ -80,7 +80,7 @@ class ServerProcess:
         self.write(encoded({"method": method, "params": params}))
 
     def is_quiet(self, seconds: float) -> bool:
-        """Whether it says nothing for so long."""
+        """Tell whether the server sends nothing for `seconds`."""
         assert self._process.stdout is not None
         return not select.select([self._process.stdout], [], [], seconds)[0]
 
@@ -98,11 +98,11 @@ class ServerProcess:
 
 @contextmanager
 def running(argv: Sequence[str], env: Mapping[str, str] | None = None) -> Iterator[ServerProcess]:
-    """A server process, not initialized; killed when the block is left.
+    """Start a server process without initializing it; kill the process at the end of the block.
 
     Args:
-        argv: Its command line.
-        env: Put over our own environment.
+        argv: The command line.
+        env: Variables that are merged into our environment.
     """
     with subprocess.Popen(
         argv,

@@ -1,7 +1,7 @@
-"""A provider on loopback in a process of its own, so that its work is not counted as the client's.
+"""A provider on loopback in its own process, so that its work is not counted as the client's.
 
-Run as `python -m tests.bench.provider N [CHUNKS [PAUSE]]`: prints its address, then answers N requests,
-each in so many chunks with so many seconds between them, and ends with its standard input.
+Run as `python -m tests.bench.provider N [CHUNKS [PAUSE]]`: print the address, then answer N
+requests in CHUNKS chunks with PAUSE seconds between them, and end with the standard input.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ CHUNKS = 300
 
 @contextmanager
 def provided(n_replies: int, n_chunks: int = CHUNKS, pause: float = 0) -> Iterator[dict[str, str]]:
-    """Have the provider run; the environment in which a server takes it for the model.
+    """Run the provider; yield the environment variables that make a server use it as the model.
 
     Args:
-        n_replies: How many requests it answers.
-        n_chunks: Of each answer.
-        pause: Seconds between two of them.
+        n_replies: The number of requests that it answers.
+        n_chunks: The number of chunks of each answer.
+        pause: Seconds between two chunks.
     """
     argv = [sys.executable, "-m", "tests.bench.provider", *map(str, (n_replies, n_chunks, pause))]
     with subprocess.Popen(

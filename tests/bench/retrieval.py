@@ -1,5 +1,5 @@
-"""How well search finds, as `tests/eval/scores.md` says it: measured by `python -m tests.eval`, in more
-time and with more sources than one run of the benchmarks has.
+"""Quality of search, read from `tests/eval/scores.md`: `python -m tests.eval` measures it, with
+more time and sources than one run of the benchmarks.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ COMMITS = "## From a commit's message to the files that it changes"
 
 
 def rows() -> Iterator[Row]:
-    """On the half of the questions that nothing was fitted on, beside SQLite's FTS5 as it comes."""
+    """Yield scores on the held-out half of the questions, beside plain SQLite FTS5."""
     where = "by tests/eval/scores.md"
     ours, plain = (score(DOCSTRINGS, arm, "MRR@10") for arm in ("hybrid", "FTS5"))
     bars = at_least(0.40), at_least(0.60)
@@ -24,7 +24,7 @@ def rows() -> Iterator[Row]:
 
 
 def score(section: str, arm: str, measure: str) -> float:
-    """What an arm reached, held out."""
+    """Return the held-out score of an arm."""
     text = SCORES.read_text()
     lines = text[text.index(section) + len(section) :].partition("\n## ")[0].splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "|" in line]

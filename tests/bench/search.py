@@ -1,7 +1,7 @@
 """The search index on the source of the five largest packages installed here.
 
-Ours is the whole way: the process of the index, asked as the server asks it. FTS5 is SQLite's index as
-it comes, one row a file, in this process; ripgrep reads all files for each question and ranks nothing.
+Ours is the index process, with requests as the server sends them. FTS5 is SQLite's default index,
+one row per file, in this process; ripgrep reads all files for each question and ranks nothing.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from tests.bench.table import Row, at_most
 from tests.support.indexed_workspace import IndexedWorkspace
 
 PATIENCE = 600
-"""Seconds: what is too slow is to be measured, not to end the run."""
+"""Seconds: a slow search is measured, instead of ending the run."""
 _DOC = re.compile(r'"""([A-Z][^"\n]{25,120}[.])')
 
 
 def rows() -> Iterator[Row]:
-    """Everything about one workspace."""
+    """Yield all rows, measured on one workspace."""
     before = os.environ.get("XDG_CACHE_HOME")
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "ws"
@@ -44,7 +44,7 @@ def rows() -> Iterator[Row]:
 
 
 def _questions(texts: dict[str, str]) -> list[str]:
-    """First sentences of docstrings, a hundred from all over."""
+    """Take a hundred first sentences of docstrings from all files."""
     found = [match[1] for name in sorted(texts) for match in _DOC.finditer(texts[name])]
     return found[:: max(1, len(found) // 100)][:100]
 
@@ -96,7 +96,7 @@ def _p99(times: list[float]) -> float:
 
 
 async def _saved(workspace: IndexedWorkspace, path: Path, number: int) -> float:
-    """Milliseconds until what was just written is found."""
+    """Return the milliseconds until newly written text is found."""
     word = f"quixotic{chr(97 + number)}"
     await asyncio.to_thread(path.write_text, f"# Xylophagous\n\n{word}\n")
     begun = perf_counter()
@@ -113,7 +113,7 @@ def _megabytes(pid: int) -> float:
 
 
 def _plain(texts: dict[str, str], questions: Sequence[str]) -> tuple[float, float]:
-    """Seconds to index, and the median of a query in milliseconds."""
+    """Return the seconds to index, and the median milliseconds of a query."""
     started = perf_counter()
     database = sqlite3.connect(":memory:")
     database.execute("CREATE VIRTUAL TABLE files USING fts5 (name, body)")
@@ -130,7 +130,7 @@ def _plain(texts: dict[str, str], questions: Sequence[str]) -> tuple[float, floa
 
 
 def _installed(program: str) -> str | None:
-    """Where a program is: beside this Python, where a package may have put it, or on the path."""
+    """Find a program: beside this Python, in a package's folder, or on the path."""
     beside = shutil.which(program, path=str(Path(sys.executable).parent))
     return beside or shutil.which(program)
 

@@ -1,4 +1,4 @@
-"""The status of our server, polled until it is the expected one."""
+"""Wait for a status of our server by polling."""
 
 from typing import Any
 
@@ -6,18 +6,18 @@ from tests.bench.process import ServerProcess
 from tests.support.processes import usage_of
 
 SECONDS_BETWEEN = 0.05
-"""Two looks at what is not done yet."""
+"""The delay between two polls, in seconds."""
 _SECONDS_QUIET = 1.0
 _MEGABYTES_QUIET = 0.5
 
 
 def command(server: ServerProcess, name: str, **arguments: object) -> Any:
-    """The answer to a command of ours."""
+    """Return the answer to a command of our server."""
     return server.ask("workspace/executeCommand", {"command": name, "arguments": [arguments]})
 
 
 def is_ready(server: ServerProcess) -> None:
-    """Wait until settings and proposals are read."""
+    """Wait until settings and proposals are loaded."""
     while not command(server, "stet.status")["ready"]:
         pass
 
@@ -29,14 +29,14 @@ def index_is_ready(server: ServerProcess) -> None:
 
 
 def index_is_begun_anew(server: ServerProcess) -> None:
-    """Have the index made anew, and wait until it is at work."""
+    """Rebuild the index, and wait until the work has begun."""
     command(server, "stet.reindex")
     while command(server, "stet.status")["index"]["files"] == 0:
         pass
 
 
 def megabytes_at_rest(server: ServerProcess) -> float:
-    """The memory of a server and all below it, once it has stayed the same for a second."""
+    """Return the memory of a server and its child processes, once it is constant for a second."""
     before = 0.0
     while abs((now := usage_of(server.pid).megabytes) - before) > _MEGABYTES_QUIET:
         before = now

@@ -1,4 +1,4 @@
-"""What was measured, as tables: ours, the peer's, the ratio, what it must be and what we aim at."""
+"""Measurements as tables: our value, the peer's, the ratio, the required value and the aim."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a row has to reach.
+    """A limit that a row has to meet.
 
     Attributes:
         limit: The number.
-        at_least: Whether more is better (a rate) or less (a cost).
-        is_ratio: Whether the ratio of ours to the peer's has to reach it, or ours alone.
+        at_least: Whether the value has to be at least the limit (a rate) or at most (a cost).
+        is_ratio: Whether the limit applies to the ratio of ours to the peer's, or to our value.
     """
 
     limit: float
@@ -20,7 +20,7 @@ class Bar:
     is_ratio: bool = False
 
     def holds(self, row: "Row") -> bool:
-        """Whether the row reaches it."""
+        """Tell whether the row meets the limit."""
         value = row.ratio if self.is_ratio else row.ours
         assert value is not None, f"{row.what}: a ratio needs a peer"
         return value >= self.limit if self.at_least else value <= self.limit
@@ -30,22 +30,22 @@ class Bar:
 
 
 def at_most(limit: float) -> Bar:
-    """Our number may not be larger."""
+    """Make a bar: our value may not be larger."""
     return Bar(limit)
 
 
 def at_least(limit: float) -> Bar:
-    """Our number may not be smaller."""
+    """Make a bar: our value may not be smaller."""
     return Bar(limit, at_least=True)
 
 
 def times_at_most(limit: float) -> Bar:
-    """Our number may not be more than so many times the peer's."""
+    """Make a bar: our value may not be more than `limit` times the peer's."""
     return Bar(limit, is_ratio=True)
 
 
 def times_at_least(limit: float) -> Bar:
-    """Our number has to be at least so many times the peer's."""
+    """Make a bar: our value has to be at least `limit` times the peer's."""
     return Bar(limit, at_least=True, is_ratio=True)
 
 
@@ -54,14 +54,14 @@ class Row:
     """One line of a table.
 
     Attributes:
-        what: Was measured.
-        unit: Of both numbers.
-        ours: The median, if nothing else is said.
-        peer: The peer's number, measured in turns with ours; None where there is none.
-        peer_name: Who the peer is.
-        must: What it has to be in a release; None: shown only.
-        aim: What we would like it to be.
-        in_detail: Whether it only explains another row, and stays out of the page.
+        what: The name of the measurement.
+        unit: The unit of both values.
+        ours: Our value, by default a median.
+        peer: The peer's value, measured alternately with ours; None without a peer.
+        peer_name: The name of the peer.
+        must: The bar for a release; None: shown only.
+        aim: The bar that we aim at.
+        in_detail: Whether the row only explains another row, and is left out of the page.
     """
 
     what: str
@@ -75,17 +75,17 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Ours to the peer's."""
+        """Return the ratio of our value to the peer's."""
         return self.ours / self.peer if self.peer else None
 
     @property
     def holds(self) -> bool:
-        """Whether it is what it must be."""
+        """Tell whether the row meets its required bar."""
         return self.must is None or self.must.holds(self)
 
 
 def medians(rounds: int, *works: Callable[[], float]) -> list[float]:
-    """The medians of runs in turns, so that a slow minute of the machine hits all alike."""
+    """Return the medians of alternating runs, which a slow minute affects alike."""
     found = [[work() for work in works] for _ in range(rounds)]
     return [median(each) for each in zip(*found, strict=True)]
 
@@ -94,7 +94,7 @@ HEADINGS = ("what", "ours", "peer", "ratio", "must", "aim")
 
 
 def render(rows: Iterable[Row]) -> str:
-    """The table as Markdown."""
+    """Format the table as Markdown."""
     cells = [HEADINGS, *(_cells(row) for row in rows)]
     widths = [max(len(line[n]) for line in cells) for n in range(len(HEADINGS))]
     rule = ["-" * width for width in widths]

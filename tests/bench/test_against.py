@@ -1,4 +1,4 @@
-"""How two commits are compared by their benchmarks."""
+"""Comparison of two commits by their benchmarks."""
 
 import pytest
 
