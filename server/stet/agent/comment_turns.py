@@ -196,7 +196,7 @@ def _locate_in_view(view: PendingView, place: Range, source: str) -> int | None:
 
 
 def _notes(view: PendingView, whole: Amendment, place: Range) -> tuple[tuple[int, int, str], ...]:
-    """Return the note for each stretch of lines. Hunks that are created again keep their summaries."""
+    """Return the note for each range of lines. Replaced hunks keep their summaries."""
     offset = view.live.offset_at
     notes = [
         (offset(hunk.range.start), offset(hunk.range.end), hunk.summary)

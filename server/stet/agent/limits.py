@@ -151,7 +151,7 @@ class Limits:
         )
 
     def cost_last_round_reason(self, used: Usage, latest: Usage | None, prompt: int) -> str:
-        """Return why `cost` makes the round that begins now the last, as a sentence; "" if it does not.
+        """Return why `cost` makes the round that begins now the last, as a sentence, or "".
 
         The arguments are those of `cost_exceeded_reason`.
         """

@@ -101,8 +101,8 @@ _LAST_ROUND = (
     "now with what you know, and call `done` with a summary in the same answer as your last edits."
 )
 MAX_COMPACTIONS = 4
-"""The most times that one request is shortened. Each time halves the conversation, so four are enough
-where the context window is a sixteenth of the assumed one."""
+"""The most times that one request is shortened. Each time halves the conversation, so four are
+enough if the context window is a sixteenth of the assumed one."""
 _FIRST_ROUND_SILENCE = 0.9
 """The share of the turn's remaining time that the model may be silent in the first round. Less than
 1, so that the user reads an error of the model and not one of the time limit."""

@@ -13,9 +13,9 @@ from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, Too
 from stet.workspace.snapshot import Snapshot
 
 MAX_TAGS = 100
-"""How many one call may add."""
+"""The most tags that one call may add."""
 MAX_TAG = 200
-"""Characters of one."""
+"""The most characters of a tag."""
 
 
 class AddTags(Params):
@@ -31,8 +31,7 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
     """Propose the tags and return what was proposed.
 
     Raises:
-        ToolError: If one is not a valid tag, the front matter can't be read, or the edit is
-            refused.
+        ToolError: If a tag is invalid, the front matter can't be read, or the edit is refused.
     """
     find = partial(_compute_edit, params)
     computed, hunks = await ctx.proposer.propose_computed(params.file, find, position="tags")

@@ -8,9 +8,9 @@ from stet.text.escape import escape
 from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 
 MAX_QUESTION = 2000
-"""The maximum length of a question: it is shown in a message and beside a line."""
+"""The most characters of a question, which is shown in a message and beside a line."""
 MAX_CHOICE = 60
-"""The maximum length of a choice: it is shown on a button."""
+"""The most characters of a choice, which is shown on a button."""
 MAX_CHOICES = 9
 
 
@@ -41,14 +41,14 @@ async def run(params: AskUser, ctx: ToolContext) -> str:
         raise ToolError(
             f"`question` has {len(text)} characters; {MAX_QUESTION} is the most. Ask it shorter."
         )
-    # Choices are shown on buttons and returned unchanged: nothing in them may act or hide.
+    # Choices are shown on buttons and returned unchanged: escape control and hidden characters.
     message = (escape(" ".join(each.split())) for each in params.choices or ())
     choices = tuple(dict.fromkeys(message))
     if "" in choices:
         raise ToolError("`choices` holds an empty one. Leave it out.")
     answer = await ctx.ask_user("ask", text, choices)
     if answer not in choices:
-        # A choice is the model's own words, and names no address for the user.
+        # A choice is the model's text: an address in it does not come from the user.
         ctx.proposer.user_words.append(answer)
     return f"The user answers: {answer}\n"
 

@@ -1,4 +1,4 @@
-"""`copy_files`: the contents of files in one document, for the user to copy from."""
+"""`copy_files`: collect the contents of files in one document, for the user to copy."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from stet.workspace.snapshot import NotShown, Snapshot
 
 MAX_FILES = 200
 MAX_CHARACTERS = 2_000_000
-"""Of all files together: an editor must open it."""
+"""The most characters of all files together, which an editor must open."""
 
 
 class CopyFiles(Params):
@@ -29,10 +29,10 @@ class CopyFiles(Params):
 
 
 async def run(params: CopyFiles, ctx: ToolContext) -> str:
-    """Gather the files and return which files were gathered and which were not.
+    """Collect the files and return which files were collected and which were not.
 
     Raises:
-        ToolError: If there is nothing to gather, too much, or it can't be written.
+        ToolError: If there is no text, too much text, or the document can't be written.
     """
     texts, refused = await asyncio.to_thread(_gather, ctx.reader.snapshot(), params.files)
     left_out = "".join(f"Left out: {reason}\n" for reason in refused)
@@ -45,7 +45,7 @@ async def run(params: CopyFiles, ctx: ToolContext) -> str:
             "Name fewer."
         )
     try:
-        # Each text is in a fence that it can't end.
+        # The fence of each text is longer than any fence in the text.
         sections = (_section(name, text) for name, text in texts.items())
         await ctx.editor.show_document("copied", "\n".join(sections))
     except OSError as error:
@@ -57,8 +57,9 @@ async def run(params: CopyFiles, ctx: ToolContext) -> str:
 
 
 def _gather(snapshot: Snapshot, names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the texts that may be shown, by name, and the reasons against the others. Blocks on disk
-    access.
+    """Return the texts that may be shown, by name, and the reasons against the other files.
+
+    Blocks on the disk.
     """
     texts: dict[str, str] = {}
     refused = []

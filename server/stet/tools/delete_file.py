@@ -1,4 +1,4 @@
-"""`delete_file`: ask whether a file may go to the trash, and have it done."""
+"""`delete_file`: ask the user whether to delete a file, and move the file to the trash."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 DELETE = "Delete"
 KEEP = "Keep"
 MAX_REASON = 300
-"""Characters of a reason that the user is shown."""
+"""The most characters of a reason that are shown to the user."""
 
 
 class DeleteFile(Params):
@@ -34,14 +34,14 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
     draft = await _draft(params, ctx)
     rules = await ctx.proposer.inspect_rules(draft.uri)
     with ctx.proposer.reporting_refusals(draft.name, "delete"):
-        # Before the user is asked for what is refused anyway.
+        # Check this first: the user must not be asked about a deletion that a rule refuses.
         caution = authorize(draft, rules).caution
     named = ctx.proposer.untrusted.explain_source((draft.name,), ctx.proposer.user_words)
     cautions = " ".join(each for each in (caution, named) if each)
     question = _question(draft.name, _reason_line(params), cautions)
     if await ctx.ask_user("delete", question, (DELETE, KEEP)) != DELETE:
         raise UserDeclined(f"The user keeps {draft.name}. Go on without it, and do not ask again.")
-    # The answer may have taken hours: move the present file to the trash.
+    # The answer may have taken hours: read the file again.
     rules = await ctx.proposer.inspect_rules(draft.uri)
     draft = await _draft(params, ctx)
     with ctx.proposer.reporting_refusals(draft.name, "delete"):
@@ -55,7 +55,7 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
 
 
 async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
-    """Return the draft that removes the file as it is now.
+    """Return the draft that removes the present file.
 
     Raises:
         ToolError: If there is no file, or it may not be read.
@@ -82,7 +82,7 @@ def _question(name: str, why: str, caution: str) -> str:
 
 
 def _file_text(snapshot: Snapshot, uri: str) -> str:
-    """Return the content of the file for display to the user; `""` if the content is not text.
+    """Return the text of the file for display to the user; "" if it is not text.
 
     Raises:
         ToolError: If there is no file, or it may not be read.

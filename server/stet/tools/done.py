@@ -1,4 +1,4 @@
-"""`done`: the model says that it has finished."""
+"""`done`: the model reports that the work is finished."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""What a tool may ask of the editor and its user: questions, and actions on the user's word."""
+"""Requests of tools to the editor: questions to the user, and actions that the user approved."""
 
 import re
 import unicodedata
@@ -11,19 +11,19 @@ from stet.text.escape import escape, escape_line
 
 @dataclass(frozen=True, slots=True)
 class OpenFileRequest:
-    """A file that the user is to be shown, at a line (1-based) if there is one."""
+    """A file to show to the user, at a line (1-based) if one is given."""
 
     uri: str
     line: int | None = None
 
 
 async def _cannot_accept(hunk_id: str) -> str:
-    """Return why nothing is applied where there is no editor."""
+    """Return the reason why no hunk is applied without an editor."""
     return f"there is no editor to carry out {hunk_id}"
 
 
 async def _show_nothing(stem: str, text: str) -> None:
-    """Show nothing, where there is no editor."""
+    """Do nothing, as there is no editor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class EditorActions:
 
     Attributes:
         accept_hunk: Applies a pending hunk that the user has explicitly approved. Returns the reason
-            why it was not applied, or "".
-        show_document: Shows a Markdown document of Stet's own; the arguments are the beginning of its
-            file's name, and its text. Raises OSError if it can't be written.
+            why the hunk was not applied, or "".
+        show_document: Shows a Markdown document that Stet creates; the arguments are the beginning
+            of the file's name, and the text. Raises OSError if the file can't be written.
     """
 
     accept_hunk: Callable[[str], Awaitable[str]] = _cannot_accept
@@ -42,29 +42,30 @@ class EditorActions:
 
 
 NO_EDITOR = EditorActions()
-"""The actions where there is no editor."""
+"""The actions without an editor."""
 
 
 QuestionKind = Literal["ask", "confirm", "delete", "command", "host", "context"]
 MAX_ASKED = 8000
-"""Characters of a question. A longer one is refused and not cut, so that the user sees all that they agree to."""
+"""The most characters of a question. A longer one is refused and not cut, so that the user sees
+everything that they agree to."""
 SEND = "Send it"
 DO_NOT_SEND = "Don't send"
 _NUMBER = re.compile(r"(\d{1,4})[.:)]?")
-"""The number of a choice, also as a list of choices is written."""
+"""The number of a choice, also with the punctuation of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question to the user. Its text may be a model's, so it is escaped.
+    """One question to the user. The text may be a model's, so it is escaped.
 
     Attributes:
-        id: Unique in the server.
-        kind: What it is about. `ask`: the agent wants to know something; `delete`: whether a file may
-            go; `command`: whether a program may run; `host`: whether a page may be fetched from there;
-            `context`: whether so much may be sent; `confirm`: anything else.
-        text: What is asked.
-        choices: What may be answered, the agreeing one first. For `ask` they are suggestions.
+        id: The id of the question, unique in the server.
+        kind: The subject of the question. `ask`: information for the agent; `delete`: the deletion
+            of a file; `command`: the run of a program; `host`: the request of a page from a host;
+            `context`: the size of the context; `confirm`: anything else.
+        text: The text of the question.
+        choices: The possible answers, the agreeing one first. For `ask` they are suggestions.
     """
 
     id: str
@@ -79,9 +80,9 @@ class Question:
     def parse_answer(self, answer: str, *, is_choice: bool = False) -> str | None:
         """Return the answer that the user means, or None if the text is no clear answer.
 
-        A choice may be given in any case, by its number from 1, or by its beginning; if one choice
-        agrees and one does not, by yes and no. A whole choice wins over the beginning of a longer
-        one. For `ask` all other text is an answer as it is, unless it `is_choice`.
+        A choice may be given in upper or lower case, by its number from 1, or by its beginning; if
+        there are two choices, also by yes and no. A whole choice takes precedence over the
+        beginning of a longer one. For `ask`, any other text is an answer unless `is_choice` is set.
         """
         words, folded = answer.strip(), _folded(answer)
         if words in self.choices:
@@ -102,7 +103,7 @@ class Question:
 
 
 def _folded(text: str) -> str:
-    """Return a text without what its letters' case, its blanks and its encoding make different."""
+    """Return a text with normalized case, white space and Unicode form."""
     return unicodedata.normalize("NFC", " ".join(text.split())).casefold()
 
 

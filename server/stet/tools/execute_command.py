@@ -19,7 +19,7 @@ SECONDS = 60.0
 RUN = "Run it"
 DO_NOT_RUN = "Don't run"
 _STYLES = re.compile("\x1b\\[[0-9;:?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\\\)")
-"""What colours a terminal, moves its cursor or sets its title."""
+"""Terminal escape sequences: colours, cursor movements, titles."""
 
 
 class ExecuteCommand(Params):
@@ -38,8 +38,8 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
     """Run the command. Return its exit code and output.
 
     Raises:
-        UserDeclined: If the user says no.
-        ToolError: If there is no such command, its arguments are not as it declares them, or it
+        UserDeclined: If the user declines.
+        ToolError: If there is no such command, its arguments do not match its declaration, or it
             can't be started.
     """
     command = _command(params.name, ctx)
@@ -51,9 +51,9 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
     folder = _folder(ctx)
     named = ctx.proposer.untrusted.explain_source(arguments.values(), user_words)
     chosen = selector_argument(command)
-    # A standing approval does not cover arguments from a stranger's text, nor selector arguments.
+    # A permanent approval does not cover arguments from untrusted text, nor selector arguments.
     if named or chosen or not command.safe:
-        # On one line: an argument can add none that reads as Stet's own words.
+        # On one line: an argument must not add a line that looks like Stet's text.
         line = shlex.join(argv).replace("\n", "\\n").replace("\t", "\\t")
         why = f"Its argument {chosen!r} chooses what is run." if chosen and command.safe else ""
         text = "\n".join(filter(None, (f"Run {params.name!r} in {folder}?", line, named, why)))
@@ -72,9 +72,7 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
 
 
 def listing(settings: AgentSettings) -> str:
-    """Return the commands that the model may run, for the tool's description; `""` without
-    commands.
-    """
+    """Return the commands that the model may run, for the tool's description; "" if none."""
     lines = [_line(command) for command in settings.commands]
     return "\n".join(["The commands:", *lines]) if lines else ""
 
@@ -115,7 +113,7 @@ def _folder(ctx: ToolContext) -> Path:
 
 
 def _describe_run(ran: ProgramResult) -> str:
-    """Describe the end and the output of the run; mark the output as data, not instructions."""
+    """Return the outcome and the output of the run; the output is marked as data."""
     if ran.ended_for == "time":
         ended = f"Ended by Stet: it took longer than {SECONDS:.0f} seconds."
     elif ran.ended_for == "output":
@@ -136,7 +134,7 @@ def _describe_run(ran: ProgramResult) -> str:
 
 
 def _text(output: bytes) -> str:
-    """Return an output as text that a model can read."""
+    """Return output as text without terminal styles and control characters."""
     text = _STYLES.sub("", output.decode("utf-8", "replace"))
     return escape(text)
 

@@ -1,4 +1,4 @@
-"""`explore_structure`: the folders of the workspace, or what one file is made of."""
+"""`explore_structure`: the folders of the workspace, or the outline of one file."""
 
 import asyncio
 import posixpath
@@ -59,7 +59,7 @@ async def run(params: ExploreStructure, ctx: ToolContext) -> str:
 
 
 def _tree(files: Iterable[Located], top: _Folder, depth: int) -> list[str]:
-    """Return one line a folder: how many files are in and below it, and of which kinds."""
+    """Return one line per folder: the number of files below the folder, and their endings."""
     counts: dict[_Folder, Counter[str]] = {top: Counter()}
     deeper: set[_Folder] = set()
     for located in files:

@@ -1,4 +1,4 @@
-"""Read files for the tools of a turn, and note what the model has been shown and the turn has done."""
+"""Reading files for the tools of a turn, and the record of the files shown and the turn's work."""
 
 import asyncio
 import difflib
@@ -28,18 +28,18 @@ from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 
 MAX_FILES = 10_000
-"""The number of the workspace's files that are compared with a name that does not exist."""
+"""The most files of the workspace that are compared with a name that does not exist."""
 MAX_NAMES = 5
 _MAX_LENGTH = 200
-"""Characters of a name that is compared: long names take long."""
+"""The most characters of a name that are compared, from its end: long names take long."""
 _CUTOFF = 0.7
 _MAX_TRIES = 3
 _NO_REFUSAL = NO_TEXT | {"missing", "unreadable"}
-"""Reasons not to show a file that are no rule of the user's: the file has no text."""
+"""Reasons not to show a file that are no rule of the user: there is no text to read."""
 
 
 class DraftOrigin(TypedDict):
-    """The fields of a draft that say who makes it."""
+    """The fields of a draft that name its turn, chat and author."""
 
     turn: str
     chat: str
@@ -48,12 +48,12 @@ class DraftOrigin(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class TurnIdentity:
-    """Who reads and proposes.
+    """The turn that reads and proposes.
 
     Attributes:
-        id: The turn's id.
-        model: The model's name, the author of proposals.
-        chat: The conversation.
+        id: The id of the turn.
+        model: The name of the model, the author of proposals.
+        chat: The id of the conversation.
     """
 
     id: str
@@ -62,21 +62,21 @@ class TurnIdentity:
 
     @property
     def origin(self) -> DraftOrigin:
-        """The fields of a draft that say who makes it."""
+        """The fields of a draft that name its turn, chat and author."""
         return {"turn": self.id, "chat": self.chat, "author": self.model}
 
 
 @dataclass(slots=True)
 class TurnReport:
-    """The report of one turn. Used on the event loop only.
+    """The report of one turn; used on the event loop only.
 
     Attributes:
         files_read: Names of files read, in order, without repeats.
         rejected: Edits that a rule refused, in order.
-        files_to_open: Files to show to the user, until the loop has passed them on.
-        copied: Names of files whose contents were gathered for the user, in order.
+        files_to_open: Files to show to the user, until the loop has reported them.
+        copied: Names of files whose contents were collected for the user, in order.
         sources: Web pages that were found or read, in order, without repeats.
-        summary: The summary of the tool `done`; None while the turn goes on.
+        summary: The summary of the tool `done`; None before its call.
         n_questions: The number of questions that the tools have asked the user.
     """
 
@@ -94,24 +94,22 @@ class TurnReport:
             self.files_read.append(name)
 
     def record_refusal(self, name: str, position: str, refusal: Refusal) -> RefusedByRule:
-        """Record a refusal for the user. Return the error that reports the refusal to the model; the
-        caller raises the error.
-        """
+        """Record a refusal for the user. Return the error for the model; the caller raises it."""
         self.rejected.append(RejectedEdit(name, position, refusal.rule, refusal.message))
         return RefusedByRule(f"Refused by the rule {refusal.rule}: {refusal.for_model}")
 
 
 @dataclass(slots=True)
 class FileReader:
-    """Reads the files of the workspace for one turn. Used on the event loop; disk access is in threads.
+    """The reader of files for one turn; used on the event loop, with disk access in threads.
 
     Attributes:
-        workspace: The open documents over the disk.
-        ledger: The pending hunks.
+        workspace: The workspace, with the open documents.
+        ledger: The ledger, with the pending hunks.
         turn: The turn that reads.
-        report: Where files read and refusals are recorded.
+        report: The report that records files read and refusals.
         question_uri: The file that the question is about (see `stet.workspace.privacy_filter`).
-        shown: What the model has been shown of files.
+        shown: The documents that the model has been shown.
     """
 
     workspace: Workspace
@@ -149,8 +147,7 @@ class FileReader:
             raise self.report.record_refusal(name, position, refusal) from refused
 
     async def read(self, name: str) -> TextDocument:
-        """Return the current text of a file, including unsaved text. Record the text as shown to
-        the model.
+        """Return the current text of a file, including unsaved text, and record it as shown.
 
         Raises:
             ToolError: If there is no such file or it may not be shown.
@@ -165,7 +162,7 @@ class FileReader:
     async def document_to_edit(self, name: str, *, position: str = "") -> TextDocument:
         """Return the current text of a file, for resolving an edit at `position`.
 
-        The text is current as long as the caller awaits nothing.
+        The text is current until the caller awaits.
 
         Raises:
             ToolError: If there is no such file or it may not be shown.
@@ -180,7 +177,7 @@ class FileReader:
             raise self.report.record_refusal(name, position, refusal) from refused
 
     async def document_to_edit_at(self, uri: str) -> TextDocument:
-        """Return the current text of a file that Stet names itself, to be edited.
+        """Return the current text of a file with a known URI, for resolving an edit.
 
         Raises:
             ToolError: If there is no such file or it may not be shown.
@@ -214,22 +211,18 @@ class FileReader:
         while True:
             # Take the snapshot here: the workspace belongs to the event loop.
             document = await asyncio.to_thread(self.snapshot().show_and_learn, uri)
-            # The user went on typing while the disk was asked.
+            # The user may have edited the document during the disk access.
             now = self.workspace.shown(uri)
             if now is not None or document.version is None:
                 return now or document
 
     async def learn_around(self, document: TextDocument, first: int, end: int) -> None:
-        """Learn the secrets near some lines (0-based, half-open) of a text that is too long to be
-        learnt as a whole.
-        """
+        """Learn the secrets near lines (0-based, half-open) of a large text."""
         if document.is_large:
             await asyncio.to_thread(self.snapshot().learn_around, document, first, end)
 
     def changes_since_shown(self, document: TextDocument) -> tuple[TextChange, ...]:
-        """Return the user's changes to a file since the model last saw the file. Return no changes if
-        the model never saw the file.
-        """
+        """Return the user's changes to a file since it was last shown to the model; else none."""
         shown = self.shown.last(document.uri)
         if shown is None:
             return ()
@@ -242,13 +235,13 @@ class FileReader:
         return PendingView.build(document, hunks, self.turn.chat)
 
     def is_current(self, document: TextDocument, view: PendingView) -> bool:
-        """Return whether `document` is still the text to edit, and `view` still what is pending in it."""
+        """Return whether `document` and the pending hunks of `view` are still current."""
         if self.ledger.blocks.shown_blocks(document.uri) or not self.is_latest_text(document):
             return False
         return self.pending_view(document).hunks == view.hunks
 
     def is_latest_text(self, document: TextDocument) -> bool:
-        """Return whether `document` is still the text of its file, as far as the editor has reported."""
+        """Return whether the editor has reported no other text of the file of `document`."""
         now = self.workspace.shown(document.uri)
         return document.version is None if now is None else now == document
 
@@ -257,7 +250,7 @@ class FileReader:
         try:
             uri = self.snapshot().locate(name).uri
         except PathRefused:
-            return None  # the request for the file itself is refused with the reason
+            return None  # reading the file reports the reason
         return pending_file(self.ledger.live(uri), self.turn.chat)
 
 
@@ -265,8 +258,8 @@ async def pending_file_or_raise(error: ToolError, name: str, reader: FileReader)
     """Return the pending new file of a name that can't be read.
 
     Raises:
-        ToolError: If there is none. For a file that does not exist, similar names of files that may be
-            shown are named; any other error is raised unchanged.
+        ToolError: If there is no such hunk. For a missing file, the message suggests similar names
+            of files that may be shown; any other error is raised unchanged.
     """
     if (new := reader.pending_file(name)) is not None:
         return new

@@ -1,4 +1,4 @@
-"""`find_dead_links`: links whose target does not exist, with files that may be meant."""
+"""`find_dead_links`: links whose target does not exist, with files of similar names."""
 
 import asyncio
 from typing import Self
@@ -35,7 +35,7 @@ class FindDeadLinks(Params):
 
 
 async def run(params: FindDeadLinks, ctx: ToolContext) -> str:
-    """Return one link a line.
+    """Return one link per line.
 
     Raises:
         ToolError: If the file or folder does not exist.
@@ -73,7 +73,11 @@ def _report(
 
 
 def _sources(scan: LinkGraph, located: Located | None, *, is_file: bool) -> list[str]:
-    """Return the files to look at, in order of path."""
+    """Return the files whose links are checked, in order of path.
+
+    Raises:
+        ToolError: If `located` is not a folder, or has no files.
+    """
     if located is None:
         return files_below(scan, ())
     if is_file:

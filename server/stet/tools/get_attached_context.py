@@ -1,4 +1,4 @@
-"""`get_attached_context`: what the user has in front of them now."""
+"""`get_attached_context`: the current state of the editor and the attached files."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ class GetAttachedContext(Params):
 
 
 async def run(params: GetAttachedContext, ctx: ToolContext) -> str:  # noqa: ARG001 - it has none
-    """Return the sections of the context, built again."""
+    """Return the current sections of the context."""
     text = await ctx.current_context()
     if not text:
         return "No file is open and nothing is attached. `list_files` gives the names of files.\n"

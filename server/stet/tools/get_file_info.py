@@ -1,4 +1,4 @@
-"""`get_file_info`: what is known of a file without reading it out."""
+"""`get_file_info`: facts about a file without its text."""
 
 import asyncio
 import dataclasses
@@ -28,7 +28,7 @@ class GetFileInfo(Params):
 
 
 async def run(params: GetFileInfo, ctx: ToolContext) -> str:
-    """Return one fact a line.
+    """Return one fact per line.
 
     Raises:
         ToolError: If there is no such file or it may not be shown.
@@ -82,7 +82,7 @@ def _on_disk(snapshot: Snapshot, located: Located) -> Iterator[str]:
 
 
 def _state(snapshot: Snapshot, located: Located, document: TextDocument) -> str:
-    """Return whether the file is open, and whether what is shown is on the disk."""
+    """Return whether the file is open, and whether its text is saved."""
     if document.version is None:
         return "not open"
     closed = dataclasses.replace(snapshot, documents={})

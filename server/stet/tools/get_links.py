@@ -1,4 +1,4 @@
-"""`get_links`: what a file links to, and what links to it."""
+"""`get_links`: the links in a file, and the links to it."""
 
 import asyncio
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
 MAX_LINES = 2000
-"""More are not made: they would not be shown, and strangers' notes can hold millions of links."""
+"""The most lines of a report: more would not be shown, and notes may have millions of links."""
 
 _CONTINUE_HINT = "ask for one direction, a smaller depth, or one of the files named here"
 
@@ -76,7 +76,7 @@ def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) ->
 
 @dataclass(frozen=True, slots=True)
 class _LinkReport:
-    """Says what the links of files are."""
+    """The text about the links of files."""
 
     snapshot: Snapshot
     scan: LinkGraph
@@ -85,7 +85,7 @@ class _LinkReport:
     direction: Literal["out", "back", "both"]
 
     def neighbors(self, uri: str) -> Iterator[str]:
-        """Yield the files one step away, some files more than once."""
+        """Yield the files one step away; a file may be repeated."""
         for edge in self._outgoing(uri):
             yield from edge.targets
         for edge in self._incoming(uri):

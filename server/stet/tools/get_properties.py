@@ -24,7 +24,7 @@ class GetProperties(Params):
 
 
 async def run(params: GetProperties, ctx: ToolContext) -> str:
-    """Return one property a line.
+    """Return one property per line.
 
     Raises:
         ToolError: If there is no such note or its front matter can't be read.

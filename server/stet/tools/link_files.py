@@ -78,7 +78,7 @@ def _compute_link_edit(
     """Return the edit that inserts the link. Blocks on disk access.
 
     Raises:
-        ToolError: If there is nothing to link to, or no such heading.
+        ToolError: If the target can't be linked to, or there is no such heading.
     """
     source, target = ends
     if target.path is None or not snapshot.exists(target.uri):
@@ -131,7 +131,7 @@ def _format_link(
 
 
 def _uses_wiki(document: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]) -> bool:
-    """Return whether wikilinks are the style: of the note, else of the workspace's notes."""
+    """Return whether most links of the note, or else of the workspace's notes, are wikilinks."""
     notes = (link for path, found in links.items() if ending_of(path) in NOTES for link in found)
     for style in (find_links(document.text, here), notes):
         kinds = Counter(link.kind in _WIKI for link in style if link.kind in _WIKI | _URL)
@@ -141,7 +141,7 @@ def _uses_wiki(document: TextDocument, here: str, links: Mapping[str, tuple[Link
 
 
 def _section(after: str | None, document: TextDocument) -> tuple[int, int]:
-    """Return the lines (0-based, half-open) that the link belongs to: under the heading, or all.
+    """Return the lines (0-based, half-open) under the heading `after`, or all lines without one.
 
     Raises:
         ToolError: If there is no such heading, or more than one.
@@ -155,8 +155,9 @@ def _section(after: str | None, document: TextDocument) -> tuple[int, int]:
 
 
 def _insert_link(link: str, document: TextDocument, first: int, last: int) -> TextEdit:
-    """Return the edit that inserts the link after the last line with text of a section. A list is
-    continued, a paragraph is not.
+    """Return the edit that inserts the link after the last line with text of a section.
+
+    If this line is a list item, the link becomes the next item, otherwise a separate paragraph.
     """
     end = last
     while end > first and not document.lines[end - 1].strip():
@@ -167,7 +168,7 @@ def _insert_link(link: str, document: TextDocument, first: int, last: int) -> Te
         marker = _NUMBER.sub(lambda number: str(int(number[0]) + 1), item[1])
         content = f"{marker}{link}"
     if end < document.n_lines:
-        # Make the link a paragraph of its own on this side too.
+        # Separate the link from the text below as well.
         content += "\n" if document.lines[end].strip() else ""
         return place_text(EditInstruction("insert", end + 1), f"{content}\n", document)
     return place_text(EditInstruction("end"), content, document)

@@ -20,7 +20,7 @@ class ListFiles(Params):
 
 
 async def run(params: ListFiles, ctx: ToolContext) -> str:
-    """Return one path a line.
+    """Return one path per line.
 
     Raises:
         ToolError: If the folder is not in the workspace or the pattern is invalid.

@@ -1,4 +1,4 @@
-"""`list_tags`: the tags of the workspace's notes, with how many notes have each."""
+"""`list_tags`: the tags of the workspace's notes, each with its number of notes."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -26,7 +26,7 @@ class ListTags(Params):
 
 
 async def run(params: ListTags, ctx: ToolContext) -> str:
-    """Return one tag a line.
+    """Return one tag per line.
 
     Raises:
         ToolError: If the folder is not in the workspace.
@@ -43,16 +43,17 @@ async def run(params: ListTags, ctx: ToolContext) -> str:
 
 
 def _tags(snapshot: Snapshot, folder: str) -> Iterator[tuple[str, ...]]:
-    """Yield the tags of every file; no tags for a file that is not a note. Blocks on disk access."""
+    """Yield the tags of every file; no tags for a file that is not a note. Blocks on the disk."""
     for located in snapshot.walk(folder):
         document = snapshot.show_or_none(located.uri)
-        if document is not None:  # else it is gone since it was listed
+        if document is not None:  # the file may have been deleted since it was listed
             yield tags_in(document.text) if document.is_markdown else ()
 
 
 def _counted(notes: Iterable[tuple[str, ...]]) -> list[str]:
-    """Return one line a tag. Tags that differ only in case or Unicode form are one, in the
-    commonest spelling.
+    """Return one line per tag, in its commonest spelling.
+
+    Spellings that differ only in case or Unicode form are one tag.
     """
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     n_notes: Counter[str] = Counter()

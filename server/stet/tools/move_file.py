@@ -1,4 +1,4 @@
-"""`move_file`: propose another name or folder for a file, with every link to it."""
+"""`move_file`: propose a new name or folder for a file, with changes of all links to the file."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,7 +22,7 @@ from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.uris import uri_of
 
 MAX_NAMED = 20
-"""Files or links named in one answer."""
+"""The most files or links that are named in one answer."""
 _MAX_TRIES = 3
 
 
@@ -63,7 +63,7 @@ async def run(params: MoveFile, ctx: ToolContext) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _MovePaths:
-    """Where a file is, where it is to be, and whether it holds text that can be shown."""
+    """The present and the new location of a file, and whether the file has text to show."""
 
     old: Located
     new: Located
@@ -72,13 +72,13 @@ class _MovePaths:
 
 @dataclass(frozen=True, slots=True)
 class _LinkUpdates:
-    """What a move does to links, found in another thread.
+    """The changes of links by a move, computed in a worker thread.
 
     Attributes:
-        scan: All links.
-        edits: By path, what is written anew.
-        names: What models call the files of `edits`.
-        left: Names of files and the links in them that can't be written anew.
+        scan: All links of the workspace.
+        edits: The replacements of links, by the path of the file.
+        names: The names of the files in `edits`, by path.
+        left: The links that can't be rewritten, each with the name of its file.
         linked_from: For a file without text, the URIs of all files that link to it.
     """
 
@@ -106,7 +106,7 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     except NotShown as refused:
         if refused.rule not in NO_TEXT:
             raise ToolError(str(refused)) from refused
-        # A file that is too large has text, which the model has not read.
+        # A file that is too large has text, but the model has not read this text.
         holds_text = refused.rule != "binary"
     to = params.to
     if to.endswith("/") or to in ("", "."):
@@ -115,7 +115,7 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     name = PurePosixPath(to).name
     if new.path is None or (new.uri == old.uri and name == old.path.name):
         raise ToolError(f"{params.file!r} is there already.")
-    if new.uri == old.uri:  # the disk folds case, and only the case is to change
+    if new.uri == old.uri:  # the disk ignores case, and only the case changes
         path = old.path.with_name(name)
         new = Located(uri_of(path), path, snapshot.name_of(uri_of(path)))
     elif await asyncio.to_thread(snapshot.exists, new.uri):
@@ -127,8 +127,8 @@ async def _prepare_move(places: _MovePaths, ctx: ToolContext) -> tuple[PreparedD
     """Return the authorized move with the edits of all links, each an edit of the current text.
 
     Raises:
-        ProposalRefused: By the gate.
-        ToolError: If the files change too fast, or files must be read first.
+        ProposalRefused: If a rule refuses the move.
+        ToolError: If the files change during every attempt, or files must be read first.
     """
     old, new = places.old, places.new
     for _ in range(_MAX_TRIES):
@@ -158,7 +158,7 @@ async def _prepare_move(places: _MovePaths, ctx: ToolContext) -> tuple[PreparedD
             linked_from=updates.linked_from,
         )
         prepared = await asyncio.to_thread(prepare_draft, draft, rules)
-        # No await from here on: the texts that were read first may have changed meanwhile.
+        # No await from here on: the first texts may have changed while the others were read.
         if all(ctx.reader.is_latest_text(link.document) for link in links):
             return prepared, updates
     raise ToolError(f"The files that link to {old.name!r} are being changed. Try again later.")
@@ -189,10 +189,12 @@ def _compute_link_updates(snapshot: Snapshot, ctx: ToolContext, places: _MovePat
 
 
 def _check_scope(updates: _LinkUpdates, places: _MovePaths, ctx: ToolContext) -> None:
-    """Name at once all the files that must be read before their links may be changed.
+    """Check that all files of a move have been read, if the scope is `context`.
+
+    In other scopes reading does not help, and the policy reports the refusal.
 
     Raises:
-        ToolError: If there are any. In other scopes reading helps nothing: the gate says so.
+        ToolError: If there are unread files; the message names all of them.
     """
     if ctx.proposer.rules.settings.scope != "context" or ctx.proposer.rules.read_only:
         return
@@ -217,9 +219,7 @@ def _check_scope(updates: _LinkUpdates, places: _MovePaths, ctx: ToolContext) ->
 def _inspect_rules(
     inspect: Callable[[], EditRules], updates: _LinkUpdates, documents: Mapping[str, TextDocument]
 ) -> tuple[EditRules, frozenset[str]]:
-    """Return the inspected rules and the paths whose links are as scanned. Accesses the disk and
-    reads all texts.
-    """
+    """Return the inspected rules and the paths whose links are as scanned. Blocks on the disk."""
     return inspect(), frozenset(
         path for path in documents if _is_as_scanned(updates, path, documents[path])
     )
@@ -238,7 +238,7 @@ def _link_edits(
 ) -> tuple[EditDraft, ...] | None:
     """Return the edits for the current texts, or None if a text is no longer as scanned.
 
-    `unchanged` names those of `documents` that were when they were looked at.
+    `unchanged` has the paths of the documents whose given texts are as scanned.
     """
     drafts = []
     for path, document in documents.items():
@@ -252,7 +252,7 @@ def _link_edits(
 
 
 def _describe_left(updates: _LinkUpdates) -> str:
-    """Return the message to the model about links that could not be rewritten or looked for."""
+    """Return the message to the model about links that could not be rewritten or searched for."""
     message = ""
     if left := [f"{link.written!r} in {name}" for name, link in updates.left]:
         message = "These links can't be changed by themselves; see to them with `edit_file`: "
@@ -263,7 +263,7 @@ def _describe_left(updates: _LinkUpdates) -> str:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    """Return a list of names of bounded length."""
+    """Return at most `MAX_NAMED` names as text, with the number of the others."""
     n_more = len(names) - MAX_NAMED
     return ", ".join(names[:MAX_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
 

@@ -1,4 +1,4 @@
-"""`open_file`: show the user a file, at a line."""
+"""`open_file`: show a file to the user, at a line."""
 
 import asyncio
 

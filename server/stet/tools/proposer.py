@@ -1,4 +1,4 @@
-"""Propose edits and new files for the tools of a turn: authorized, and with every refusal reported."""
+"""Proposing edits and new files for the tools of a turn, with authorization and refusals."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -27,17 +27,17 @@ from stet.workspace.paths import Located
 from stet.workspace.snapshot import Snapshot
 
 _MAX_TRIES = 10
-"""A user who types leaves a long enough gap between two keys sooner than that."""
+"""The most attempts to compute an edit of a text that the user is changing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComputedEdit:
-    """An edit that was found in a worker thread.
+    """An edit that was computed in a worker thread.
 
     Attributes:
-        edit: The edit; empty if the file already has the wanted text.
+        edit: The edit; empty if the file already has the requested text.
         summary: One line for the user.
-        detail: What the tool tells the model of it.
+        detail: The description of the edit in the tool's result for the model.
     """
 
     edit: TextEdit
@@ -47,13 +47,13 @@ class ComputedEdit:
 
 @dataclass(slots=True)
 class Proposer:
-    """The only way by which the tools of one turn propose edits. Used on the event loop.
+    """The only way by which the tools of one turn propose edits; used on the event loop.
 
     Attributes:
         reader: Reads the files.
-        rules: What the turn may propose.
-        untrusted: Text by others that the model of the chat was shown: it may have named a file.
-        user_words: What the user has said in the conversation; the chat's own list.
+        rules: The rules for proposals of the turn.
+        untrusted: Text by others that the model was shown in the chat: it may have named a file.
+        user_words: The user's messages in the conversation; the list of the session.
     """
 
     reader: FileReader
@@ -62,18 +62,18 @@ class Proposer:
     user_words: list[str] = field(default_factory=list)
 
     async def inspect_rules(self, uri: str) -> EditRules:
-        """Return the turn's rules with the current status of `uri`, inspected in a worker thread."""
+        """Return the turn's rules with the current status of `uri`, read in a worker thread."""
         return await asyncio.to_thread(self.rules.prefetch_status((uri,)))
 
     async def create(self, file: str, content: str) -> Hunk:
         """Propose a new file.
 
         Raises:
-            ToolError: If it exists, or may not be created.
+            ToolError: If the file exists, or may not be created.
         """
         located = self.reader.locate_to_write(file, "create")
         rules = await self.inspect_rules(located.uri)
-        # Before the model could learn whether the file exists.
+        # Check this first: a refusal must not reveal whether the file exists.
         if refusal := rules.path_status(located.uri).refusal:
             raise self.reader.report.record_refusal(located.name, "create", refusal)
         if await asyncio.to_thread(self.reader.snapshot().exists, located.uri):
@@ -84,7 +84,7 @@ class Proposer:
         return self.propose_prepared(prepared, position="create")[0]
 
     async def open(self, file: str, line: int | None = None) -> None:
-        """Request that the editor shows a file, at a line (1-based) if there is one.
+        """Request that the editor shows a file, at a line (1-based) if one is given.
 
         Raises:
             ToolError: If the file does not exist, or the user wants no files opened.
@@ -131,9 +131,9 @@ class Proposer:
                 raise ToolError(f"{name!r}: {overlap}. {again}") from overlap
 
     def explain_source(self, *names: str) -> str:
-        """Return a sentence for the user if untrusted text named one of the files.
+        """Return a sentence for the user if untrusted text named one of the files, or "".
 
-        Return "" if none did, the question is about the file, or the user's cursor is in the file.
+        The file of the question and the active file are ignored.
         """
         snapshot = self.reader.snapshot()
         users = {snapshot.name_of(uri) for uri in (snapshot.asked, snapshot.activity.active) if uri}
@@ -156,17 +156,18 @@ class Proposer:
     async def propose_computed(
         self, file: str, find: Callable[[TextDocument, Snapshot], ComputedEdit], *, position: str
     ) -> tuple[ComputedEdit, str]:
-        """Propose an edit that is found in a file's current text. Return the edit and the ids of its
-        hunks, separated by commas; "" if it changes nothing.
+        """Propose an edit that is computed from a file's current text.
+
+        Return the edit and the ids of its hunks, separated by commas; "" if it changes nothing.
 
         Args:
-            file: The file, as a model names it.
-            find: Finds the edit of a text in a worker thread.
+            file: The file, as the model names it.
+            find: Computes the edit of a text; called in a worker thread.
             position: The edit's position, for the report of a refusal.
 
         Raises:
-            ToolError: If a rule or the ledger refuses, or the file is changed all the time; and what
-                the search raises.
+            ToolError: If `find` raises it, a rule or the ledger refuses, or the file changes during
+                every attempt.
         """
         reader = self.reader
         for _ in range(_MAX_TRIES):
@@ -191,14 +192,14 @@ class Proposer:
         find: Callable[[], ComputedEdit],
         inspect: Callable[[], EditRules],
     ) -> tuple[ComputedEdit, PreparedDraft | RejectedDraft]:
-        """Find the edit, inspect the rules and authorize the edit, for a worker thread."""
+        """Compute the edit, inspect the rules and authorize the edit. For a worker thread."""
         computed = find()
         draft = self.edit_draft(document, name, computed.edit, computed.summary)
         return computed, prepare_or_reject(draft, inspect())
 
     @contextmanager
     def reporting_refusals(self, name: str, position: str) -> Iterator[None]:
-        """Convert what a rule or the ledger refuses within the block to an error for the model.
+        """Convert a refusal by a rule or the ledger within the block to an error for the model.
 
         Raises:
             ToolError: Instead of `ProposalRefused` and `ReviewError`.
@@ -212,10 +213,10 @@ class Proposer:
 
 
 def check_has_properties(file: str, document: TextDocument) -> None:
-    """Check that a file, as a model names it, may have YAML front matter.
+    """Check that a file, as the model names it, may have YAML front matter.
 
     Raises:
-        ToolError: If it is no note and has none.
+        ToolError: If the file is not a note and has no front matter.
     """
     if ending_of(file) not in NOTES and find_front_matter(document.text) is None:
         raise ToolError(f"{file!r} is no Markdown note and has no front matter.")

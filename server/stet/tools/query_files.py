@@ -1,4 +1,4 @@
-"""`query_files`: find files by what they say of themselves."""
+"""`query_files`: find files by tags, properties, times, links, tasks or text."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from stet.workspace.uris import canonical
 from stet.workspace.walk import run_in_slices
 
 MAX_CONDITION = 500
-"""Characters of one condition: a longer one takes long to read, and fits nothing."""
+"""The most characters of one condition: a longer one takes long to parse and matches nothing."""
 
 _Condition = Annotated[str, Field(max_length=MAX_CONDITION)]
 _CONTINUE_HINT = "add a condition or a folder, or raise limit"
@@ -92,7 +92,7 @@ class QueryFiles(Params):
 
 
 async def run(params: QueryFiles, ctx: ToolContext) -> str:
-    """Return one file a line, the latest first if the query has times, else by name.
+    """Return one file per line, the latest first if the query has times, else by name.
 
     Raises:
         ToolError: If a folder, a pattern or a file is invalid.
@@ -132,7 +132,7 @@ async def run(params: QueryFiles, ctx: ToolContext) -> str:
 
 
 def _lines(matches: Sequence[FileMatch], redactor: Redactor | None) -> list[str]:
-    """Return the lines that are shown of the files."""
+    """Return the lines of the result: each file with its matching lines."""
     lines = []
     for match in matches:
         written = None if match.mtime is None else iso_time(match.mtime)
@@ -161,7 +161,11 @@ async def _linked(
 
 
 def _link_neighbors(snapshot: Snapshot, cache: LinkCache, uri: str, name: str) -> frozenset[str]:
-    """Return the files that link to `uri`, or with `linked_from` the files that it links to."""
+    """Return the files that link to `uri`, or for `linked_from` the files that `uri` links to.
+
+    Raises:
+        ToolError: If the file may not be shown.
+    """
     try:
         snapshot.show(uri)
     except NotShown as refused:

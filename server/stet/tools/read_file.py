@@ -1,4 +1,4 @@
-"""`read_file`: show the model a file, or some of its lines."""
+"""`read_file`: show a file to the model, or some lines of it."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -28,7 +28,7 @@ class ReadFile(Params):
 
 
 async def run(params: ReadFile, ctx: ToolContext) -> str:
-    """Return numbered lines, or why there are none.
+    """Return numbered lines, or a note that there are none.
 
     Raises:
         ToolError: If the file can't be shown or has no such lines.
@@ -54,7 +54,7 @@ async def run(params: ReadFile, ctx: ToolContext) -> str:
     if last < params.start_line:
         raise ToolError(f"end_line {last} is before start_line {params.start_line}.")
     first = params.start_line - 1
-    # No more than one line too many: of a very long text only these are looked at.
+    # At most one line more than can be shown, which is quick for a very long text.
     lines = document.lines[first : min(last, first + 1 + MAX_LINES)]
     end = first + _fitting(lines)
     await ctx.reader.learn_around(document, first, end)

@@ -1,4 +1,4 @@
-"""`read_webpage`: the readable text of a page, after an approval if no user named its host."""
+"""`read_webpage`: the text of a page, after approval unless the user or a search named its host."""
 
 import re
 from functools import partial
@@ -16,7 +16,7 @@ from stet.web.web_address import WebAddress, WebError, WebSource, add_source, pa
 READ_IT = "Read it"
 DO_NOT_READ = "Don't read it"
 PART = 18_000
-"""Maximum length of the part of a page that one call returns."""
+"""The most characters of a page that one call returns."""
 
 _PART = re.compile(r"part=([1-9]\d{0,4})")
 
@@ -36,8 +36,8 @@ async def run(params: ReadWebpage, ctx: ToolContext) -> str:
     """Return the page's text, or a part of the text.
 
     Raises:
-        ToolError: If it can't or may not be read.
-        UserDeclined: If the user says no.
+        ToolError: If the page can't or may not be read.
+        UserDeclined: If the user declines.
     """
     web = ctx.web
     if web is None:
@@ -55,11 +55,11 @@ async def run(params: ReadWebpage, ctx: ToolContext) -> str:
 async def _permit(
     ctx: ToolContext, web: WebAccess, address: WebAddress, came_from: WebAddress | None
 ) -> None:
-    """See that an address may be read, and record the request.
+    """Check that an address may be read, and record the request.
 
     Raises:
-        ToolError: If it carries a secret out.
-        UserDeclined: If the user says no.
+        ToolError: If the address has a secret.
+        UserDeclined: If the user declines.
     """
     if ctx.holds_secret(address.url):
         raise ToolError("The address holds a secret, which no host is given. Go on without it.")
@@ -67,7 +67,7 @@ async def _permit(
     if not web.is_allowed(address):
         if why := web.known.why_ask(address, words):
             await _ask_permission(ctx, web, address, came_from, why)
-        elif came_from is None:  # where a page leads the model has not made up
+        elif came_from is None:  # the model did not invent the address of a redirect
             web.known.count_unapproved(address, words)
     ctx.record_request(Recipient.PAGE, address.host_and_port, "an address", address.url)
 
@@ -78,7 +78,7 @@ async def _ask_permission(
     """Ask the user whether a page may be read.
 
     Raises:
-        UserDeclined: If the user says no.
+        UserDeclined: If the user declines, or has declined the host before.
     """
     redirect_note = f" {came_from.url} leads there." if came_from else ""
     letters = f" (the host in letters: {address.unicode_host})" if address.unicode_host else ""

@@ -17,10 +17,10 @@ from stet.workspace.names import without_folders
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 
 MAX_QUERY = 1000
-"""Characters: a longer one finds no more, and takes long to read."""
+"""The most characters of a query: a longer one finds no more and takes long to parse."""
 
 _INVISIBLE = 300
-"""Characters at the end of a hit that was cut, of which none is shown: they may begin a secret."""
+"""Characters at the end of a truncated hit that are not shown: they may begin a secret."""
 _CONTINUE_HINT = "narrow the query or the folder, or raise limit"
 _NOT_ALL = "(There is too much: not all was searched. Name a folder.)\n"
 
@@ -47,7 +47,7 @@ class SearchWorkspace(Params):
 
 
 async def run(params: SearchWorkspace, ctx: ToolContext) -> str:
-    """Return one hit a line.
+    """Return one hit per line.
 
     Raises:
         ToolError: If the pattern or the folder is invalid.
@@ -101,14 +101,12 @@ def _search_notes(params: SearchWorkspace, result: SearchResults) -> str:
 
 
 def _lines(hits: Sequence[GrepHit | SearchPassage], redactor: Redactor | None) -> list[str]:
-    """Return hits as they are shown."""
+    """Return the lines of the result."""
     return [f"{escape_line(hit.name)}:{hit.line}: {_quoted(hit.text, redactor)}" for hit in hits]
 
 
 def _quoted(text: str, redactor: Redactor | None) -> str:
-    """Return a line that is short enough to be shown. A long line is cut without leaving a part of
-    a secret.
-    """
+    """Return a line that is short enough to be shown. A truncated line has no part of a secret."""
     is_cut = len(text) >= MAX_HIT
     most = min(MAX_LINE, len(text.strip()) - _INVISIBLE) if is_cut else MAX_LINE
     return safe_line(text, redactor, most)

@@ -1,6 +1,6 @@
-"""What a tool is: a name, arguments, and a function that runs a call in the context of a turn.
+"""A tool: a name, arguments, and a function that runs a call in the context of a turn.
 
-The context is what the tools of one turn share.
+The context has the ports that the tools of one turn share.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ from stet.web.web_access import WebAccess
 
 
 class ToolGroup(StrEnum):
-    """What can be switched as a whole."""
+    """A group of tools that is enabled or disabled as a whole."""
 
     WORKSPACE = "workspace"
     WEB = "web"
@@ -47,24 +47,25 @@ async def no_user(question: Question) -> str:
 
 
 async def no_current_context() -> str:
-    """Return what the user has attached if there is no editor: an empty text."""
+    """Return the context if there is no editor: an empty text."""
     return ""
 
 
 @dataclass(slots=True)
 class ToolContext:
-    """The ports that a tool may use. Each call of a tool has a context with its own `ask_question`.
+    """The ports that a tool may use. `ask_question` differs for each call of a tool.
 
     Attributes:
         reader: Reads files.
         proposer: Proposes edits.
-        links: What files link to, as found before.
+        links: The cache of the links in files.
         searcher: Finds passages by words or by meaning.
         ask_question: Puts a question to the user.
-        current_context: Returns what the editor shows now, in the form of the question's context.
-        web: The way to search APIs and pages; None if no search API is configured.
-        editor: What the editor can be made to do at once.
-        is_last_round: Whether nothing can be sent to the model after the calls that are running.
+        current_context: Returns the current state of the editor, in the form of the question's
+            context.
+        web: Access to the search API and to pages; None if no search API is configured.
+        editor: The actions of the editor that run at once.
+        is_last_round: Whether the running calls are the last, so that the model sees no result.
     """
 
     reader: FileReader
@@ -78,12 +79,12 @@ class ToolContext:
     is_last_round: bool = False
 
     def holds_secret(self, text: str) -> bool:
-        """Return whether a text for the web holds a secret, where the user wants secrets redacted."""
+        """Return whether a text for the web holds a secret and the user wants secrets redacted."""
         is_redacted = self.reader.workspace.settings.privacy.redact_secrets
         return is_redacted and bool(self.reader.workspace.redactor.redact(text).kinds)
 
     def record_request(self, recipient: Recipient, host: str, what: str, text: str) -> None:
-        """Record that a host is sent a text. `what` says what the text is."""
+        """Record in the request log that a text is sent to a host; `what` describes the text."""
         workspace, turn = self.reader.workspace, self.reader.turn
         record = RequestRecord(
             workspace.snapshot().system.now(),
@@ -120,10 +121,10 @@ class BatchHandler:
     """The execution of several related calls of one answer: all or none.
 
     Attributes:
-        file: Returns the file that a call's arguments, as the model wrote them, are about; calls of
-            one file are run together. None for a call that is run alone.
-        run: Runs the calls. An unreadable call is replaced by its error. Returns for each call, in
-            order, the text for the model, or the error.
+        file: Returns the file that a call edits, from the arguments as the model wrote them; calls
+            for one file are run together. None for a call that is run alone.
+        run: Runs the calls; an invalid call is given as its error. Returns the text for the model
+            or the error of each call, in order.
     """
 
     file: Callable[[Mapping[str, object]], str | None]
@@ -137,15 +138,15 @@ class Tool:
     Attributes:
         name: The name that the model uses.
         group: The group by which the tool is enabled or disabled.
-        kind: The effect of the tool on the world.
-        params: Its arguments; the docstring is the description for the model.
+        kind: Whether the tool reads, writes or controls the turn.
+        params: The arguments; the docstring is the description for the model.
         run: Runs the tool and returns the text for the model. A proposal is its last step: a call
             that is stopped earlier has proposed nothing.
         batch_handler: Runs several calls as one, if the tool supports this.
-        listing: The settings' addition to the description; if it is empty the tool is useless, and
-            is not offered.
-        has_sections: Whether its text is sections of the context, in which untrusted text is
-            escaped already. Any other tool's text is escaped before the model sees it.
+        listing: Returns the settings' addition to the description; if it is empty, the tool is not
+            offered.
+        has_sections: Whether the result consists of sections of the context, in which untrusted
+            text is already escaped. The result of any other tool is escaped for the model.
     """
 
     name: str
@@ -165,7 +166,7 @@ class Tool:
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON schema of the arguments, without the noise a model has no use for."""
+        """The JSON schema of the arguments, without the parts that a model does not need."""
         schema = self.params.model_json_schema()
         schema.pop("title", None)
         schema.pop("description", None)
@@ -175,7 +176,7 @@ class Tool:
 
 
 def _simplify_property(prop: dict[str, Any]) -> None:
-    """Leave out the title, and that a parameter which may be left out may also be null."""
+    """Remove the title of a property, and the alternative null of an optional property."""
     prop.pop("title", None)
     if "default" in prop and prop["default"] is None:
         del prop["default"]

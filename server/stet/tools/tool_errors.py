@@ -13,7 +13,7 @@ class FailedEdit:
     """An edit that failed although no rule refuses it, for the user.
 
     Attributes:
-        file: The file's name, as the model wrote it; "" for none.
+        file: The name of the file, as the model wrote it; "" for none.
         position: The position, or the first line of the quotation; "" if unknown.
         message: The reason, in one line.
     """
@@ -24,12 +24,12 @@ class FailedEdit:
 
 
 class ToolError(Exception):
-    """A call failed. The message says to the model what to do next."""
+    """A call has failed. The message tells the model what to do next."""
 
 
 @contextmanager
 def refusals_as_errors(hint: str = "") -> Iterator[None]:
-    """Convert a refusal to find or show a file within the block to an error for the model, with a hint.
+    """Convert a refusal to find or show a file to an error for the model, with a hint.
 
     Raises:
         ToolError: Instead of `PathRefused` and `NotShown`.
@@ -41,7 +41,7 @@ def refusals_as_errors(hint: str = "") -> Iterator[None]:
 
 
 class RefusedByRule(ToolError):
-    """A rule of the user refuses the edit; the refusal is recorded for the user (`TurnReport.record_refusal`)."""
+    """A rule of the user refuses the edit; see `TurnReport.record_refusal`."""
 
 
 class BatchFailed(ToolError):
@@ -49,7 +49,7 @@ class BatchFailed(ToolError):
 
 
 class UserDeclined(ToolError):
-    """The user said no. This is no failure: the call is `canceled`."""
+    """The user has declined. This is not a failure: the call is `canceled`."""
 
 
 class ToolUnavailable(ToolError):

@@ -1,17 +1,17 @@
-"""The life of a tool call as a state machine; the state names are part of the public contract.
+"""The states of a tool call as a state machine; the names of the states are public.
 
     reads     booting → init → completed
     writes    booting → init → waitingForUserInput → submitted → completed
     control   either: `done` ends at once, `ask_user` waits for the user
 
-Each may end in `error`, and all but reads in `canceled`. `booting`: the model has made the call,
-and the call has not started. `init`: the call runs; a tool that writes resolves its edit in this
-state and proposes the edit as its last step, so that a call stopped earlier has proposed nothing.
-`waitingForUserInput`: the call is pending until an answer, which blocks the loop, or until the
+Each call may end in `error`, and all but reads in `canceled`. `booting`: the model has made the
+call, and the call has not started. `init`: the call runs; a tool that writes resolves its edit in
+this state and proposes the edit as its last step, so that a call stopped earlier has proposed
+nothing. `waitingForUserInput`: the call waits for an answer, which blocks the loop, or for the
 review of its proposal, which does not block.
 
 The ledger owns the state of a proposal, so the state is read from the ledger each time
-(`reviewed`).
+(`state_after_review`).
 """
 
 from collections.abc import Collection, Mapping
@@ -23,7 +23,7 @@ from stet.review.proposal import OPEN, HunkState
 
 
 class ToolState(StrEnum):
-    """Where a tool call is."""
+    """The state of a tool call."""
 
     BOOTING = "booting"
     INIT = "init"
@@ -35,16 +35,16 @@ class ToolState(StrEnum):
 
 
 class ToolKind(Enum):
-    """What a tool does to the world, which decides the states of its calls."""
+    """The kind of a tool, which determines the states of its calls."""
 
     READ = "read"
     WRITE = "write"
     CONTROL = "control"
-    """It steers the turn itself; it can't be disabled."""
+    """The tool controls the turn; it can't be disabled."""
 
 
 class IllegalTransition(Exception):
-    """A call was taken to a state that its course does not lead to: a mistake of ours."""
+    """A call can't go from its state to the given state: a bug of the caller."""
 
 
 _B, _I, _W, _S = ToolState.BOOTING, ToolState.INIT, ToolState.WAITING, ToolState.SUBMITTED
@@ -53,7 +53,7 @@ _WRITE: Mapping[ToolState, frozenset[ToolState]] = {
     _B: frozenset({_I, _ERROR, _CANCELED}),
     _I: frozenset({_W, _ERROR, _CANCELED}),
     _W: frozenset({_S, _ERROR, _CANCELED}),
-    # Back to waiting: a tool with a second question.
+    # Back to waiting: a tool may ask a second question.
     _S: frozenset({_DONE, _W, _ERROR, _CANCELED}),
 }
 TRANSITIONS: Mapping[ToolKind, Mapping[ToolState, frozenset[ToolState]]] = MappingProxyType(
@@ -63,20 +63,20 @@ TRANSITIONS: Mapping[ToolKind, Mapping[ToolState, frozenset[ToolState]]] = Mappi
         ToolKind.CONTROL: {**_WRITE, _I: _WRITE[_I] | {_DONE}},
     }
 )
-"""Where a call may go from where it is; the states that are missing are ends."""
+"""The states that may follow a state, by kind; the states without an entry are final."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRun:
-    """One call of a tool, as `stet.turn` shows it.
+    """One call of a tool, as `stet.turn` reports it.
 
     Attributes:
         id: The provider's id; not a key, as some providers use the same ids in every round.
         tool: The name of the tool, as the model wrote it.
-        state: The state known to the loop (see `reviewed`).
+        state: The state known to the loop (see `state_after_review`).
         file: The file that the call names, if it names one.
         error: The error for the state `error`, or why the call was canceled.
-        course: The sequence of states that the call follows.
+        course: The kind of the tool, which determines the sequence of states.
         hunks: Ids of the proposed hunks; calls that were executed as one share their hunks.
     """
 
@@ -89,14 +89,14 @@ class ToolRun:
     hunks: tuple[str, ...] = ()
 
     def can_transition_to(self, state: ToolState) -> bool:
-        """Return whether the next step may lead there."""
+        """Return whether `state` may follow the present state."""
         return state in TRANSITIONS[self.course].get(self.state, frozenset())
 
     def transition_to(self, state: ToolState, error: str = "") -> "ToolRun":
-        """Return one step on.
+        """Return the call in the state `state`.
 
         Raises:
-            IllegalTransition: If its course does not lead there.
+            IllegalTransition: If `state` may not follow the present state.
         """
         if not self.can_transition_to(state):
             raise IllegalTransition(
@@ -105,9 +105,9 @@ class ToolRun:
         return replace(self, state=state, error=error)
 
     def completed_with(self, hunks: tuple[str, ...]) -> "ToolRun":
-        """Return the run after the tool has done its work and proposed `hunks`.
+        """Return the call after the tool has run and proposed `hunks`.
 
-        Where there is nothing to review, there is nothing to wait for.
+        A call without hunks is completed, as there is nothing to review.
         """
         run = replace(self, hunks=hunks)
         if run.can_transition_to(ToolState.COMPLETED) and not hunks:
@@ -120,7 +120,7 @@ class ToolRun:
         return run.transition_to(ToolState.SUBMITTED).transition_to(ToolState.COMPLETED)
 
     def stopped(self, why: str) -> "ToolRun":
-        """Return the call after the end of the turn: an unfinished call will never be finished."""
+        """Return the call after the end of the turn: an unfinished call is canceled or failed."""
         if self.state not in TRANSITIONS[self.course] or self.hunks:
             return self
         canceled = self.can_transition_to(ToolState.CANCELED)
@@ -128,7 +128,7 @@ class ToolRun:
 
 
 def state_after_review(run: ToolRun, states: Collection[HunkState]) -> ToolState:
-    """Return the state of a call whose hunks are in `states`. The user's decisions count."""
+    """Return the state of a call whose hunks are in `states`, according to the user's decisions."""
     if not states or run.state not in {ToolState.WAITING, ToolState.SUBMITTED}:
         return run.state
     if any(state in OPEN for state in states):

@@ -12,7 +12,7 @@ from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, Too
 from stet.workspace.snapshot import Snapshot
 
 MAX_PROPERTIES = 100
-"""How many one call may set, and how many it may take out."""
+"""The most properties that one call may set, and the most that it may remove."""
 
 
 class UpdateProperties(Params):

@@ -11,7 +11,7 @@ from stet.web.untrusted_text import fence_untrusted, strip_hidden, strip_to_line
 from stet.web.web_address import WebError, WebSource, add_source
 
 MAX_QUERY = 400
-"""Characters: what Brave and Tavily take at most; longer ones carry text away, they don't find more."""
+"""The most characters of a query, as in Brave and Tavily; a longer one only leaks text."""
 
 _MAX_TITLE = 200
 _MAX_EXCERPT = 600

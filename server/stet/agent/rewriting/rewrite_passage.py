@@ -62,7 +62,7 @@ class RewritePassage:
     def of(
         cls, document: TextDocument, name: str, selected: Range, prompt: str
     ) -> "RewritePassage":
-        """Return the passage at `selected` in `document`. The model knows the document as `name`."""
+        """Return the passage at `selected` in `document`, which the model knows as `name`."""
         language = document.language_id
         if language in ("", "plaintext"):  # the editor does not know the language
             language = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), language)

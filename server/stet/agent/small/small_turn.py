@@ -87,6 +87,6 @@ def _files(ctx: ToolContext) -> dict[str, TextDocument]:
 
 
 def _line(ask: Ask) -> int | None:
-    """Return the first line that the user has selected, 0-based, or None if there is no selection."""
+    """Return the first selected line, 0-based, or None if there is no selection."""
     selected = ask.place.range
     return None if selected is None or selected.is_empty else selected.start.line

@@ -1,14 +1,13 @@
 """`edit_file`: propose a change of an existing file, by quoted text or by line position.
 
-The calls of one answer that edit the same file are one edit: their places are found in the text
-that the model was shown, they are checked as a whole, and either all of them are proposed or none,
-except for calls that a rule refuses. In the last round, when nothing can be sent again, the valid
-calls are proposed.
+The calls of one answer that edit the same file are one edit: they are resolved in the text that the
+model was shown, checked as a whole, and proposed all or none, except for calls that a rule refuses.
+In the last round, when the model can't send calls again, the valid calls are proposed.
 
-Marks of redacted secrets in the model's text for a file become the secrets again. Only a secret of
-the same file is restored, so an edit can keep or move a key that the model has never seen, and
-can't carry one anywhere else. Everything after this step works with the real text, so a quotation
-with a mark is found as leniently as any other.
+Marks of redacted secrets in the model's text for a file are replaced by the secrets. Only a secret
+of the same file is restored, so an edit can keep or move a key that the model has never seen, but
+can't copy it to another file. All later steps use the real text, so a quotation with a mark is
+matched as leniently as any other.
 """
 
 import asyncio
@@ -24,7 +23,7 @@ from stet.tools.tool import BatchHandler, Tool, ToolContext, ToolError, ToolGrou
 
 
 def has_marks(call: EditFile) -> bool:
-    """Return whether anything in the call looks like a mark."""
+    """Return whether a text of the call has something that looks like a mark."""
     return any(MARK_PREFIX in text for text in (call.old_text, call.new_text, call.content) if text)
 
 
@@ -33,8 +32,9 @@ def restore_secrets(call: EditFile, file: str, redactor: Redactor) -> EditFile:
 
     Args:
         call: The model's call.
-        file: All texts that the model may mean: the present text, without and with pending hunks.
-        redactor: Knows the marks.
+        file: The texts whose secrets may be restored: the present text, without and with pending
+            hunks.
+        redactor: The redactor that made the marks.
 
     Raises:
         ToolError: If a mark represents no secret in this file.
@@ -56,7 +56,7 @@ async def run(params: EditFile, ctx: ToolContext) -> str:
     """Run the call and return what was proposed.
 
     Raises:
-        ToolError: If the place can't be found, or the edit is refused.
+        ToolError: If the call can't be resolved, or the edit is refused.
     """
     match (params.position or "").strip():
         case "create":
@@ -76,10 +76,10 @@ async def run_batch(
 ) -> tuple[str | ToolError, ...]:
     """Propose the calls, which edit one file, as one edit.
 
-    A call that could not be read is given as its error.
+    An invalid call is given as its error.
 
     Returns:
-        For each call the proposal, or the reason why there is none.
+        For each call the report on its proposal, or its error.
     """
     read = {n: call for n, call in enumerate(calls) if isinstance(call, EditFile)}
     errors = {n: call for n, call in enumerate(calls) if isinstance(call, ToolError)}
@@ -103,7 +103,8 @@ async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBat
     """Return the calls, resolved against the current text.
 
     Raises:
-        ToolError: If there is no file that may be edited, or a large one changes all the time.
+        ToolError: If there is no file that may be edited, or a large file changes during every
+            attempt.
     """
     batch = await _create_batch(ctx, calls)
     for _ in range(_MAX_TRIES):
@@ -116,13 +117,13 @@ async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBat
             f"{calls[0].file!r} is being changed by the user, and too large to follow. Go on with "
             "something else, and try again later."
         )
-    # The user was faster each time: look for the places here, where nobody can type meanwhile.
+    # The text changed each time: resolve on the event loop, where it can't change.
     batch.resolve()
     return batch
 
 
 def _is_too_large(call: EditFile) -> bool:
-    """Return whether it can't be an honest quote: looking for one takes long."""
+    """Return whether a text of the call is too long: searching for it would take long."""
     texts = (call.old_text or "", call.new_text or "", call.content)
     return any(len(text) > MAX_TEXT or n_breaks(text) > MAX_LINES for text in texts)
 

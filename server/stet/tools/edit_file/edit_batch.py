@@ -1,10 +1,10 @@
 """The calls of one answer that edit one file: resolved in a thread, and proposed as one edit.
 
-A call that a rule refuses affects no other call. A call whose place can't be found holds all of them
-back, so that the model sends them again; not in the last round, where it can't.
+A call that a rule refuses affects no other call. If a call can't be resolved, none is proposed, so
+that the model sends all again; in the last round, where it can't, the others are proposed.
 
-An edit of a very long text is rebased onto what the user has typed elsewhere meanwhile: another
-search takes a second, and the next keystroke comes sooner.
+An edit of a very long text is rebased onto the user's changes in other lines: resolving it again
+takes a second, and the user's next keystroke comes sooner.
 """
 
 from bisect import bisect_left
@@ -77,20 +77,20 @@ class EditFile(Params):
 
 
 _LARGE_TEXT = 100_000
-"""Characters from which on a text is not looked through on the event loop."""
+"""Texts with more characters than this are not searched on the event loop."""
 _MAX_NAMED = 100
-"""Hunks named in one answer."""
+"""The most hunks that are named in one answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CallEdit:
-    """The effect of a call.
+    """The resolved edit of a call.
 
     Attributes:
         edit: The edit, to be merged with those of other calls.
-        amends: Ids of the pending hunks that it changes.
-        lines: The whole lines of the present text that it changes.
-        refusal: The reason for which it would be refused alone.
+        amends: Ids of the pending hunks that the edit changes.
+        lines: The whole lines of the present text that the edit changes.
+        refusal: The refusal of the edit by a rule, or None if it is allowed.
     """
 
     edit: ResolvedEdit
@@ -101,12 +101,12 @@ class _CallEdit:
 
 @dataclass(frozen=True, slots=True)
 class _BatchPlan:
-    """What is to be proposed.
+    """The edit to propose.
 
     Attributes:
-        calls: What each call that it holds does, by the number of the call (0-based).
-        amends: Ids of the pending hunks that it takes the place of.
-        prepared: What the policy check says of it; None if it changes nothing.
+        calls: The resolved edits that the plan contains, by the number of the call (0-based).
+        amends: Ids of the pending hunks that the plan replaces.
+        prepared: The edit after authorization; None if it changes nothing.
         position: The position of the first call that changes something.
     """
 
@@ -117,13 +117,13 @@ class _BatchPlan:
 
 
 class EditBatch:
-    """Calls that edit one file as it is now.
+    """The calls of one answer that edit one file, for its current text.
 
     Args:
-        ctx: Where they work.
+        ctx: The context of the calls.
         doc: The file.
-        calls: In order.
-        new: The pending hunk that makes the file, if it is not there yet; `doc` is its text.
+        calls: The calls, in order.
+        new: The pending hunk that creates the file, if the file does not exist; `doc` is its text.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class EditBatch:
         self._plan: _BatchPlan | None = None
 
     def _shown_text(self, call: EditFile) -> TextDocument | None:
-        """Return the text that a call is about, as shown to the model."""
+        """Return the shown text that the call refers to; None if there is none."""
         quote = _quote(call)
         quotes = quote.candidate_texts() if quote else ()
         shown = latest_with([text for text, _ in self._text_versions], quotes)
@@ -160,25 +160,25 @@ class EditBatch:
         return shown
 
     def inspect_and_resolve(self) -> None:
-        """Look for all of it ahead, in a worker thread: it takes long, and asks the disk."""
+        """Inspect the rules and resolve the calls. For a worker thread: it blocks on the disk."""
         self._rules = self._inspect()
         self.resolve()
 
     @property
     def is_current(self) -> bool:
-        """Whether the text is what it was when this was made."""
+        """Whether the text and its pending hunks are unchanged since the batch was created."""
         if self._new is not None:
             return self._ctx.reader.pending_file(self._calls[0].file) == self._new
         return self._ctx.reader.is_current(self._doc, self._view)
 
     @property
     def is_large(self) -> bool:
-        """Whether it takes so long to look for them that it must not be done on the event loop."""
+        """Whether resolving the calls would block the event loop for too long."""
         sent = sum(len(call.content) + len(call.old_text or "") for call in self._calls)
         return len(self._doc.text) + sent > _LARGE_TEXT
 
     def rebase(self) -> bool:
-        """Rebase the edits onto the text that the user has typed in meanwhile, if it is very long.
+        """Rebase the edits onto the user's current text, if the text is very long.
 
         Returns:
             Whether the edits can be proposed now; also True if there are only errors to report.
@@ -206,7 +206,7 @@ class EditBatch:
         return True
 
     def outcomes(self) -> tuple[str | ToolError, ...]:
-        """Return the outcome of each call, once they are resolved."""
+        """Propose the resolved calls and return the outcome of each call."""
         errors: dict[int, ToolError] = {}
         refused: dict[int, ToolError] = {}
         for n, (call, resolved) in enumerate(zip(self._calls, self._resolved, strict=True)):
@@ -217,7 +217,7 @@ class EditBatch:
                 report = self._ctx.reader.report
                 refused[n] = report.record_refusal(call.file, position_of(call), refusal)
         for numbers in self._conflicts:
-            # In the last round the first of the calls that overlap is proposed.
+            # In the last round the first of the overlapping calls is proposed.
             dropped = numbers[1:] if self._ctx.is_last_round else numbers
             errors |= dict.fromkeys(dropped, self._overlap_error(numbers))
         if self._plan is None:
@@ -232,19 +232,19 @@ class EditBatch:
         return tuple(by_number[n] for n in range(len(self._calls)))
 
     def resolve(self) -> None:
-        """Find what each call does, or why its place can't be found; and what all of them do."""
+        """Resolve each call to an edit or an error, and plan the edits as one."""
         self._resolved, self._conflicts, self._plan = [], [], None
         for call in self._calls:
             try:
                 self._resolved.append(self._resolve_call(call))
             except (MatchError, InvalidInstruction) as error:
                 self._resolved.append(error)
-        # A refused edit takes no other with it; a missing place may be found when all are sent again.
+        # A refused edit does not affect others; after an error the model sends all calls again.
         if self._ctx.is_last_round or all(isinstance(one, _CallEdit) for one in self._resolved):
             self._plan_valid_calls()
 
     def _plan_valid_calls(self) -> None:
-        """Plan the calls that may be proposed as one edit; those that overlap are noted."""
+        """Plan the calls that may be proposed as one edit, and record the calls that overlap."""
         resolved = {
             n: one
             for n, one in enumerate(self._resolved)
@@ -265,7 +265,7 @@ class EditBatch:
                 return
 
     def _create_plan(self, resolved: Mapping[int, _CallEdit], merged: Amendment) -> _BatchPlan:
-        """Return the plan of the calls that become one edit, with the answer of the authorization."""
+        """Return the plan of the calls that become one edit, after authorization."""
         changing = [self._calls[n] for n, one in resolved.items() if one.lines or merged.hunks]
         if not changing:
             return _BatchPlan(resolved)
@@ -289,10 +289,10 @@ class EditBatch:
         return _BatchPlan(resolved, (*merged.hunks, *repeated), prepared, position_of(changing[0]))
 
     def _resolve_call(self, call: EditFile) -> _CallEdit:
-        """Return the edit that a call makes.
+        """Return the edit of a call.
 
         Raises:
-            MatchError, InvalidInstruction: If its place can't be found.
+            MatchError, InvalidInstruction: If the call can't be resolved.
         """
         shown = self._shown_text(call)
         seen = self._shown_texts[shown.content_hash] if shown else None
@@ -325,7 +325,7 @@ class EditBatch:
         )
 
     def _propose(self, plan: _BatchPlan) -> dict[int, str]:
-        """Propose the plan as one edit; return the outcomes of its calls, by their numbers.
+        """Propose the plan as one edit; return the outcomes by the numbers of the calls.
 
         Raises:
             ToolError: If authorization or the ledger refuses.
@@ -368,7 +368,7 @@ class EditBatch:
 def fail_all(
     errors: Mapping[int, ToolError], calls: Sequence[EditFile | ToolError]
 ) -> tuple[ToolError, ...]:
-    """Propose nothing, because of `errors` by the number of the call, 0-based."""
+    """Return an error for each call if `errors`, by 0-based number, prevent all of them."""
     if len(calls) == 1 or all(isinstance(error, RefusedByRule) for error in errors.values()):
         return tuple(error for _, error in sorted(errors.items()))
     n, error = min((k, one) for k, one in errors.items() if not isinstance(one, RefusedByRule))
@@ -381,7 +381,7 @@ def fail_all(
 
 
 def _is_of(hunk: Hunk, places: Sequence[Range]) -> bool:
-    """Return whether a hunk stems from an edit of `places`, which are disjoint and in order."""
+    """Return whether a hunk is part of an edit of `places`, which are disjoint and in order."""
     at = bisect_left(places, hunk.range.start, key=lambda place: place.end)
     return at < len(places) and places[at].start <= hunk.range.end
 
@@ -391,7 +391,7 @@ def _no_change(call: EditFile) -> str:
 
 
 def position_of(params: EditFile) -> str:
-    """Return where, as the model said it: the position, or the first line of what is replaced."""
+    """Return the position that the model wrote, or the first line of the text to replace."""
     return params.position or (params.old_text or "").strip().partition("\n")[0][:80]
 
 
@@ -403,12 +403,12 @@ def _quote(params: EditFile) -> QuotedEdit | None:
 
 
 def _summary(params: EditFile) -> str:
-    """Return the line for the user."""
+    """Return the summary of the edit for the user."""
     return params.summary or f"Edit {params.file}: {params.position or 'replace text'}"
 
 
 def describe_new(file: str, hunk: Hunk) -> str:
-    """Return the message to a call about the new file that was proposed."""
+    """Return the result of a call that proposed a new file."""
     return f"Proposed {hunk.id}: the new file {file}. It waits for the user.\n"
 
 
@@ -418,12 +418,12 @@ def rebase_prepared(
     """Return an authorized edit, rebased onto the current text.
 
     Args:
-        prepared: The edit, for the text before `changes`.
-        changes: The changes since, in order.
-        now: The text after them.
+        prepared: The edit of the text before `changes`.
+        changes: The user's changes, in order.
+        now: The text after the changes.
 
     Returns:
-        The edit; None if a change is in its lines or beside them, or it is not an edit.
+        The edit; None if a change touches its lines or adjacent lines, or the draft is no edit.
     """
     if not isinstance(prepared.draft, EditDraft):
         return None
@@ -434,15 +434,13 @@ def rebase_prepared(
 
 
 def shift_range(line_range: Range, changes: Sequence[TextChange]) -> Range | None:
-    """Return whole lines after `changes`; None if a change is in them or beside them."""
+    """Return whole lines after `changes`; None if a change touches these or adjacent lines."""
     first = shift_first_line((line_range.start.line, line_range.end.line), changes)
     return None if first is None else line_range.shifted(first - line_range.start.line)
 
 
 def shift_first_line(lines: tuple[int, int], changes: Sequence[TextChange]) -> int | None:
-    """Return the first of some lines (0-based, half-open) after `changes`; None as in
-    `shift_range`.
-    """
+    """Return the first of `lines` (0-based, half-open) after `changes`; see `shift_range`."""
     first, end = lines
     for change in changes:
         begin, last = change.range.start.line, change.range.end.line
