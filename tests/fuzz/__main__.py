@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz [MESSAGES [SEED]]`: lives of real servers until something breaks."""
+"""`python -m tests.fuzz [MESSAGES [SEED]]`: run lives of real servers until one fails."""
 
 import sys
 import time

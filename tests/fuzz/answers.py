@@ -1,4 +1,4 @@
-"""The answers that an editor is owed for what it sends, by the letter of JSON-RPC."""
+"""The answers that the server owes the editor, according to JSON-RPC."""
 
 import json
 from collections import Counter
@@ -9,17 +9,17 @@ from tests.fuzz.connection import Message
 from tests.fuzz.reference import Violation
 
 CODES = {-32700, -32600, -32601, -32602, -32803, -32801, -32800, -32002}
-"""Errors that a server may answer with; an internal one (-32603) is a fault."""
+"""Error codes that a server may return; an internal error (-32603) is a fault."""
 Then = Callable[[Any], None]
 
 
 class Answers:
-    """What is still to come, and what is to be done with it then.
+    """The outstanding answers, and the callbacks for them.
 
     Attributes:
-        owed: How many answers are owed, by the id as JSON.
-        n_sent: How many messages have been sent.
-        n_taken: How many of them had been sent up to the last one that is answered.
+        owed: The number of outstanding answers by id, as JSON.
+        n_sent: The number of messages sent.
+        n_taken: The number of messages sent up to the last answered one.
     """
 
     def __init__(self) -> None:
@@ -29,11 +29,11 @@ class Answers:
         self._then: dict[str, list[tuple[int, Then | None]]] = {}
 
     def n_owed(self) -> int:
-        """How many answers are still to come."""
+        """Return the number of outstanding answers."""
         return self.owed.total()
 
     def sent(self, message: object, then: Then | None = None) -> None:
-        """Anything was sent; what the answer to it must be is worked out here."""
+        """Record a sent message, and derive the answer that it requires."""
         self.n_sent += 1
         if isinstance(message, dict):
             self._note(message, then)
@@ -41,13 +41,13 @@ class Answers:
             self._owe(None, then)
 
     def sent_bytes(self, owes_null: int) -> None:
-        """Bytes were sent; so many answers to nobody are owed for them."""
+        """Record sent bytes, for which the server owes `owes_null` answers with the id null."""
         self.n_sent += 1
         for _ in range(owes_null):
             self._owe(None, None)
 
     def take(self, message: Message) -> None:
-        """An answer has come: one that is owed, and that is no fault of the server's."""
+        """Check an answer: it must be outstanding, and no internal error."""
         key = json.dumps(message.get("id", "none"))
         if not self.owed[key]:
             raise Violation(f"nobody is owed this answer: {str(message)[:500]}")
@@ -66,7 +66,7 @@ class Answers:
             then(message["result"])
 
     def _note(self, message: Message, then: Then | None) -> None:
-        """What is owed for a message, by the letter of JSON-RPC."""
+        """Record the answer that a message requires according to JSON-RPC."""
         has_method, has_id = "method" in message, "id" in message
         if not has_method and message.keys() & {"result", "error"} and _is_id(message.get("id")):
             if message.get("jsonrpc") != "2.0":

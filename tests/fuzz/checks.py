@@ -1,4 +1,4 @@
-"""What must be so at any moment: the server's texts and hunks, and the disk, are as the editor has them."""
+"""Invariants at any moment: the server's texts and hunks, and the disk, match the editor's."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.fuzz.reference import Violation, as_sent, checksum, is_held, key_of, 
 
 
 def check_texts(editor: Editor) -> None:
-    """Ask for what the server holds: it must be what is held here now."""
+    """Ask for checksums of the server's texts: they must match the editor's current texts."""
     held = [one for one in editor.documents.values() if not editor.is_own(one)]
     uris = [*(one.uri for one in held), "git:/a", editor.folder.uri_of("never")]
     wanted = [checksum(one.text) if is_held(one.uri) else None for one in held]
@@ -24,7 +24,7 @@ def check_texts(editor: Editor) -> None:
 
 
 def check_hunks(editor: Editor) -> None:
-    """Ask for pending hunks: each must be at its reported place."""
+    """Ask for pending hunks: each must be at its reported range."""
     texts = {key: one.text for key, one in editor.documents.items()}
 
     def then(answer: Any) -> None:
@@ -43,6 +43,6 @@ def _check_hunk(hunk: Hunk, text: str | None, encoding: str) -> None:
 
 
 def check_disk(editor: Editor) -> None:
-    """No file is another than what was saved, or what the user said yes to."""
+    """Check that files differ from what was saved only as the user approved."""
     named = map(editor.folder.path_of, editor.allowed.made_or_moved())
     editor.folder.check({*filter(None, named), *editor.allowed.may_go(editor.folder.root)})

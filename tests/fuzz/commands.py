@@ -1,4 +1,4 @@
-"""The part of the grammar that is Stet's own: all commands, as they are meant and with anything."""
+"""The commands of the grammar: all commands of Stet, with valid and with random arguments."""
 
 import random
 from collections.abc import Callable
@@ -25,7 +25,7 @@ MOST_WAITING = 40
 
 
 def _place(editor: Editor, dice: Dice) -> dict[str, Any]:
-    """Where a question is about; mostly somewhere that is there."""
+    """Choose the document and position of a question; mostly existing ones."""
     uris = [one.uri for one in editor.documents.values()] or [editor.folder.uri_of("a.py")]
     match dice.randrange(6):
         case 0:
@@ -56,7 +56,7 @@ def _question(editor: Editor, dice: Dice) -> dict[str, Any]:
 
 
 def ask(editor: Editor, dice: Dice) -> None:
-    """A question to the agent."""
+    """Ask the agent a question."""
 
     def then(answer: Any) -> None:
         editor.known.turns = [*editor.known.turns[-9:], answer["turn"]]
@@ -65,7 +65,7 @@ def ask(editor: Editor, dice: Dice) -> None:
 
 
 def turn(editor: Editor, dice: Dice) -> None:
-    """What has become of a turn."""
+    """Ask for the state of a turn."""
 
     def then(answer: Any) -> None:
         if answer["question"]:
@@ -79,7 +79,7 @@ def _a_turn(editor: Editor, dice: Dice) -> str:
 
 
 def steer(editor: Editor, dice: Dice) -> None:
-    """Something is said to a turn at work, or it is stopped, or answered."""
+    """Steer, cancel or answer a running turn."""
     match dice.randrange(3):
         case 0:
             editor.command("stet.steer", {"turn": _a_turn(editor, dice), "prompt": "Go on"})
@@ -100,7 +100,7 @@ def steer(editor: Editor, dice: Dice) -> None:
 
 
 def _decide(editor: Editor, dice: Dice, name: str, state: str, **more: object) -> None:
-    """Look at what is in `state`, and say yes, or no, to one or several of it."""
+    """List the hunks in `state`, and decide about one or several of them."""
 
     def record_hunks(hunks: list[Hunk]) -> None:
         for hunk in hunks:
@@ -118,7 +118,7 @@ def _decide(editor: Editor, dice: Dice, name: str, state: str, **more: object) -
 
 
 def _named(editor: Editor, dice: Dice, state: str) -> dict[str, Any]:
-    """Which hunks are meant: mostly one."""
+    """Choose the hunks of a decision: mostly one."""
     match dice.randrange(8):
         case 0:
             return {"all": True}
@@ -131,39 +131,39 @@ def _named(editor: Editor, dice: Dice, state: str) -> dict[str, Any]:
 
 
 def accept(editor: Editor, dice: Dice) -> None:
-    """Yes."""
+    """Accept hunks."""
     _decide(editor, dice, "stet.accept", "pending", protected=dice.random() < 0.3)
 
 
 def reject(editor: Editor, dice: Dice) -> None:
-    """No."""
+    """Reject hunks."""
     state = dice.choice(("pending", "pending", "conflict"))
     _decide(editor, dice, "stet.reject", state, **dice.choice(({}, {"reason": "no \ud800"})))
 
 
 def undo(editor: Editor, dice: Dice) -> None:
-    """Back."""
+    """Undo accepted hunks."""
     _decide(editor, dice, "stet.undo", "accepted")
 
 
 def restore(editor: Editor, dice: Dice) -> None:
-    """Back to the question."""
+    """Restore rejected or undone hunks."""
     _decide(editor, dice, "stet.restore", dice.choice(("rejected", "undone")))
 
 
 def resolve(editor: Editor, dice: Dice) -> None:
-    """Out of a conflict."""
+    """Resolve conflicts."""
     how = dice.choice(("mine", "theirs", "markers", "retry", "no how"))
     _decide(editor, dice, "stet.resolve", "conflict", how=how)
 
 
 def preview(editor: Editor, dice: Dice) -> None:
-    """Let the editor show hunks as its own preview; what it then does is the user's doing."""
+    """Show hunks in the editor's preview; edits made there count as the user's."""
     _decide(editor, dice, "stet.preview", "pending")
 
 
 def page(editor: Editor, dice: Dice) -> None:
-    """One of Stet's own documents is opened, and stays known."""
+    """Open one of Stet's documents and remember it."""
 
     def then(answer: Any) -> None:
         if isinstance(answer, dict) and "uri" in answer:
@@ -179,7 +179,7 @@ def page(editor: Editor, dice: Dice) -> None:
 
 
 def send(editor: Editor, dice: Dice) -> None:
-    """What was typed into a chat is sent, and what a comment asks for is carried out."""
+    """Send the text typed into a chat, or carry out a comment's instruction."""
     if dice.random() < 0.5:
         editor.command("stet.send", {"chat": dice.choice((None, "main", "two", "no such"))})
     else:
@@ -187,7 +187,7 @@ def send(editor: Editor, dice: Dice) -> None:
 
 
 def context(editor: Editor, dice: Dice) -> None:
-    """What goes with questions."""
+    """Change the context of questions."""
     kind = dice.choice(("add", "remove", "save", "load", "delete", "clear", "none"))
     files = ("a.py", "notes", "no.py", "..", "\ud800", "")
     given: dict[str, Any] = (
@@ -201,12 +201,12 @@ def context(editor: Editor, dice: Dice) -> None:
 
 
 def show(editor: Editor, dice: Dice) -> None:
-    """What a question would send."""
+    """Show the context that a question would send."""
     editor.command("stet.showContext", _question(editor, dice))
 
 
 def look(editor: Editor, dice: Dice) -> None:
-    """Commands that look and change nothing."""
+    """Run commands that change nothing."""
     near = dice.choice(({}, _place(editor, dice)))
     match dice.randrange(6):
         case 0:
@@ -226,7 +226,7 @@ def look(editor: Editor, dice: Dice) -> None:
 
 
 def rare(editor: Editor, dice: Dice) -> None:
-    """What takes the whole workspace."""
+    """Run commands that process the whole workspace."""
     editor.command(dice.choice(("stet.deadLinks", "stet.reindex")))
 
 
@@ -245,7 +245,7 @@ ARGUMENTS = (
 
 
 def oddly(editor: Editor, dice: Dice) -> None:
-    """Any command with any arguments; none of them is a yes to anything."""
+    """Send any command with random arguments; none of them approves anything."""
     name = dice.choice(NAMES)
     given: list[Any] = []
     for _ in range(dice.choice((0, 1, 1, 2))):

@@ -1,4 +1,4 @@
-"""Bytes to and from one server: nothing but the protocol may come, and every wait has a limit."""
+"""The connection to one server: only protocol messages may arrive, and every wait has a limit."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from tests.support.server_processes import start
 
 SERVER = str(Path(__file__).with_name("server.py"))
 LONGEST_SECONDS = 60.0
-"""How long nothing may come from a server that owes answers; the machine may be very busy."""
+"""Seconds for which a server that owes answers may be silent; the machine may be very busy."""
 _HEADER = re.compile(rb"Content-Length: (\d+)\r\n\r\n")
 _FAULT = re.compile(r"Traceback|\bERROR\b|\bCRITICAL\b|never awaited|never retrieved")
 Message = dict[str, Any]
@@ -26,8 +26,8 @@ class Connection:
     """One server process.
 
     Attributes:
-        fault: What it did that it must not do; the first.
-        log: The last lines of what it said on the standard error.
+        fault: The first violation by the server.
+        log: The last lines of the server's standard error.
     """
 
     def __init__(
@@ -51,15 +51,15 @@ class Connection:
         counts_memory: bool = False,
         options: tuple[str, ...] = (),
     ) -> "Connection":
-        """A running server with a home of its own.
+        """Start a server with its own home folder.
 
         Args:
-            home: The folder for everything of the user's.
-            take: Is given every message that comes.
-            broken: The piece that is taken out of the server.
-            counts_memory: Whether all of its memory is to come from the allocator that counts; it
-                has to be started anew then, which takes a second.
-            options: Further options of the server.
+            home: The folder for all files of the user.
+            take: Receives every message of the server.
+            broken: The name of the piece to remove from the server.
+            counts_memory: Whether the counting allocator serves all of the server's memory; this
+                needs a restart, which takes a second.
+            options: Additional options of the server.
         """
         kinds = ("CONFIG", "STATE", "CACHE", "DATA")
         folders = {f"XDG_{kind}_HOME": f"{home}/{kind.lower()}" for kind in kinds}
@@ -74,17 +74,17 @@ class Connection:
         return cls(process, take)
 
     def send(self, *messages: object) -> None:
-        """Put messages on the wire, each in its frame."""
+        """Send messages, each in its frame."""
         bodies = [json.dumps(message).encode() for message in messages]
         self.write(b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies))
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the wire."""
+        """Send bytes."""
         assert self.process.stdin is not None
         self.process.stdin.write(data)
 
     async def drain(self) -> None:
-        """Wait until the server has taken most of what was written, and read what has come."""
+        """Wait until the server has read most of what was written, and process what has arrived."""
         assert self.process.stdin is not None
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
@@ -96,7 +96,7 @@ class Connection:
         self._complain()
 
     async def until(self, holds: Callable[[], object], what: str) -> None:
-        """Wait until `holds`; it is looked at whenever a message has come.
+        """Wait until `holds`; checked after every message.
 
         Raises:
             Violation: If the server did something wrong, ended, or is silent for too long.
@@ -115,7 +115,7 @@ class Connection:
         self._complain()
 
     async def ended(self) -> int:
-        """The exit code, once it has ended and all that it said is read."""
+        """Wait until the server has exited and its output is read; return the exit code."""
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
                 code = await self.process.wait()
@@ -126,7 +126,7 @@ class Connection:
         return code
 
     async def close(self) -> None:
-        """End it by force, if it must be."""
+        """Kill the server if it still runs."""
         if self.process.returncode is None:
             self.process.kill()
         assert self.process.stdin is not None
@@ -137,7 +137,7 @@ class Connection:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _ask_where(self) -> None:
-        """Have it write what it is at into its log, if it still lives."""
+        """Make the server write its stack into its log, if it still runs."""
         if self.process.returncode is None:
             self.process.send_signal(signal.SIGUSR1)
             with suppress(TimeoutError):
@@ -168,7 +168,7 @@ class Connection:
         self._news.set()
 
     def _cut(self, data: bytearray) -> None:
-        """Take the whole messages away from the front."""
+        """Take the complete messages from the front of the buffer."""
         at = 0
         while (header := _HEADER.match(data, at)) is not None:
             end = header.end() + int(header[1])

@@ -1,4 +1,4 @@
-"""An editor that looks at edits late: its user has typed on by then, and closed and opened files."""
+"""An editor that handles edits late: its user has meanwhile typed, closed and opened files."""
 
 import random
 from collections.abc import Iterator
@@ -9,21 +9,21 @@ from typing import Any
 from tests.fuzz.reference import Violation, key_of
 
 LATEST = 60
-"""The most messages that it sends before it looks at an edit."""
+"""The most messages that the editor sends before it handles an edit."""
 GIVEN_UP_SECONDS = 9.0
-"""Long before the server takes an editor for one that does not answer."""
+"""Below the time after which the server considers an editor unresponsive."""
 Message = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class LateEdit:
-    """An edit that waits until the editor looks at it.
+    """An edit that waits until the editor handles it.
 
     Attributes:
         message: The request.
-        n_taken: How many of the editor's messages the server had certainly read when it came.
-        due: How many messages the editor has sent when it looks at it.
-        since: When it came, in seconds of `monotonic`.
+        n_taken: The number of messages that the server had certainly read before the edit.
+        due: The number of messages that the editor has sent when it handles the edit.
+        since: The arrival time, in seconds of `monotonic`.
     """
 
     message: Message
@@ -33,24 +33,24 @@ class LateEdit:
 
 
 class DelayedEdits:
-    """Edits that wait until they are looked at; in every other life there are none."""
+    """The waiting edits; in every other life edits never wait."""
 
     def __init__(self, seed: int) -> None:
-        """`seed` decides whether the editor is late, and how much each time."""
+        """Let `seed` decide whether the editor is late, and how late each time."""
         self._dice = random.Random(seed)
         self._is_late = seed % 2 == 1
         self._waiting: list[LateEdit] = []
 
     def take(self, message: Message, n_sent: int, n_taken: int) -> None:
-        """Let an edit wait.
+        """Queue an edit.
 
         Args:
             message: The request.
-            n_sent: How many messages the editor has sent.
-            n_taken: How many of them the server has certainly read.
+            n_sent: The number of messages that the editor has sent.
+            n_taken: The number of these messages that the server has certainly read.
 
         Raises:
-            Violation: If another edit of one of its documents waits already.
+            Violation: If another edit of one of its documents is waiting.
         """
         texts = _texts_of(message)
         for other in self._waiting:
@@ -62,11 +62,11 @@ class DelayedEdits:
         self._waiting.append(LateEdit(message, n_taken, due, monotonic()))
 
     def due(self, n_sent: int, *, all_of_them: bool) -> Iterator[LateEdit]:
-        """Give the edits whose time has come, each once, in the order in which they came.
+        """Yield the due edits once, in the order of their arrival.
 
         Args:
-            n_sent: How many messages the editor has sent.
-            all_of_them: Whether those count too whose time has not come.
+            n_sent: The number of messages that the editor has sent.
+            all_of_them: Whether to yield edits that are not due as well.
         """
         while ready := [one for one in self._waiting if all_of_them or one.due <= n_sent]:
             self._waiting.remove(ready[0])
@@ -74,7 +74,7 @@ class DelayedEdits:
 
 
 def _texts_of(message: Message) -> set[str]:
-    """The documents whose text an edit changes, by `key_of`."""
+    """Return the documents whose text an edit changes, by `key_of`."""
     edit = message["params"]["edit"]
     changed = [
         one["textDocument"]["uri"] for one in edit.get("documentChanges") or () if "edits" in one

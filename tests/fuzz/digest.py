@@ -1,6 +1,6 @@
-"""Digests of lives that go on one message at a time: what a change of structure must leave as it is.
+"""Digests of lives with one message at a time, to verify that a refactoring keeps behaviour.
 
-Each word is sent when the server is at rest, so what it leads to depends on the words alone. A digest
+Each word is sent when the server is idle, so its outcome depends on the words alone. A digest
 covers the answers, the edits that the server sends, all hunks and all texts after each word.
 
     python -m tests.fuzz.digest            compare with `digests.txt`
@@ -26,17 +26,17 @@ from tests.fuzz.life import begin, new_editor, plan
 
 FILE = Path(__file__).with_name("digests.txt")
 SEEDS = range(2, 26, 2)
-"""Even ones: their editors answer edits at once."""
+"""Even seeds: their editors answer edits at once."""
 N_WORDS = 400
 TIMED = {
     *("disk", "cancel", "steer", "stop", "rare", "files", "folders", "configuration", "odd id"),
     *("tell oddly", "watched", "save", "huge", "close"),
 }
-"""Words left out: what they lead to depends on the moment at which they arrive."""
+"""Words left out: their outcome depends on the moment at which they arrive."""
 MOST_LOOKS = 300
-"""How often the state of the turns is asked for."""
+"""The most requests for the state of the turns."""
 STILL = 12
-"""Equal states of the turns, one after the other, that show that all wait for one that asks."""
+"""The number of equal consecutive states that shows that all turns wait for one with a question."""
 _VOLATILE = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?"  # a time
     r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # a UUID
@@ -48,7 +48,7 @@ _VOLATILE = re.compile(
 async def transcript(seed: int) -> list[str]:
     """Live the first words of a life one at a time. Return one line of JSON for each word."""
     lines = []
-    # What a server that is killed has started may write for a moment longer.
+    # Child processes of a killed server may write for a moment longer.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         editor = new_editor(Path(folder) / "ws", seed)
         received: list[Message] = []
@@ -72,7 +72,7 @@ async def transcript(seed: int) -> list[str]:
 
 
 async def _outcome(editor: Editor, received: list[Message]) -> list[Any]:
-    """Wait until the server is at rest. Return its answers and edits, all hunks and all texts."""
+    """Wait until the server is idle. Return its answers and edits, all hunks and all texts."""
     await _rest(editor)
     hunks: list[Any] = []
     _ask(editor, "stet.proposals", hunks.extend)
@@ -83,8 +83,8 @@ async def _outcome(editor: Editor, received: list[Message]) -> list[Any]:
 
 
 async def _rest(editor: Editor) -> None:
-    """Wait until no edit is on its way and each turn has ended, or waits for its user or for a turn
-    that does."""
+    """Wait until no edit is in flight and each turn has ended, or waits for its user or for such a
+    waiting turn."""
     status: dict[str, Any] = {}
     looks: list[list[Any]] = []
     while len(looks) < MOST_LOOKS:
@@ -108,14 +108,14 @@ async def _rest(editor: Editor) -> None:
 
 
 def _ask(editor: Editor, command: str, then: Then, *arguments: object) -> None:
-    """Send a command whose answer is no part of the outcome."""
+    """Send a command whose answer is not part of the outcome."""
     params = {"command": command, "arguments": list(arguments)}
     message = {"jsonrpc": "2.0", "id": "rest", "method": "workspace/executeCommand"}
     editor.send({**message, "params": params}, then)
 
 
 def _counts(message: Message) -> bool:
-    """Return whether a message depends on the words alone, not on the time."""
+    """Tell whether a message depends on the words alone, not on the time."""
     if "method" in message:
         return str(message["method"]) == "workspace/applyEdit"
     result = message.get("result")
@@ -137,7 +137,7 @@ def recorded() -> dict[int, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the arguments say. Return the exit code."""
+    """Run the command line. Return the exit code."""
     if arguments and arguments[0].isdigit():
         _ = sys.stdout.write("\n".join((*asyncio.run(transcript(int(arguments[0]))), "")))
         return 0

@@ -1,8 +1,8 @@
-"""A disk that is full and has room again while everything else goes on.
+"""A disk that becomes full and has room again during a life.
 
-A limit on the size of files (`RLIMIT_FSIZE`) stands for it: the system refuses to make a file longer, in
-the middle of a write too, and anybody may set it. What is on the disk when there is room is what a server
-that is killed would leave, so it is compared with what the server has told.
+A limit on the file size (`RLIMIT_FSIZE`) simulates a full disk: the system refuses to extend a
+file, in the middle of a write too, and the limit needs no privileges. When there is room, the disk
+has what a killed server would leave, so it is compared with what the server has reported.
 """
 
 import random
@@ -13,18 +13,18 @@ from tests.fuzz.reference import Violation
 
 ROOM = -1
 LIMITS = (ROOM, ROOM, ROOM, 1, 4_000, 40_000, 400_000)
-"""Bytes of the longest file."""
+"""Sizes of the longest file, in bytes."""
 EVERY = 150
-"""Words, about, between two changes of the disk."""
+"""The approximate number of words between two changes of the disk."""
 
 
 def disk(editor: Editor, dice: random.Random) -> None:
-    """The disk is full, or has room again."""
+    """Make the disk full, or give it room again."""
     editor.command("test.fillDisk", dice.choice(LIMITS))
 
 
 def with_disk(ops: tuple[tuple[str, int], ...], seed: int) -> tuple[tuple[str, int], ...]:
-    """The words of a life with those of the disk between them, by dice of their own: the others stay."""
+    """Insert words of the disk into a life, with separate dice: the other words stay equal."""
     dice = random.Random(f"disk {seed}")
     found: list[tuple[str, int]] = []
     for op in ops:
@@ -35,10 +35,10 @@ def with_disk(ops: tuple[tuple[str, int], ...], seed: int) -> tuple[tuple[str, i
 
 
 async def check_persisted(editor: Editor) -> None:
-    """There is room: everything that was reported is on the disk soon.
+    """Check, on a disk with room, that everything reported is on the disk soon.
 
     Raises:
-        Violation: If something is missing there, or is otherwise.
+        Violation: If something is missing or different on the disk.
     """
     editor.command("test.fillDisk", ROOM)
     answers: list[Any] = [None]

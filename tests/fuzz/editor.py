@@ -1,7 +1,7 @@
-"""An editor that knows what it is owed and what it has allowed, and does what it is told, mostly.
+"""An editor that tracks outstanding answers and approvals, and mostly does what the server asks.
 
-It holds every text by the letter of the protocol, counts the answers it is owed, and looks at every
-edit: of the user's text only what the user said yes to may become another.
+It keeps every text according to the protocol, counts outstanding answers, and checks every edit:
+only approved changes may be made to the user's text.
 """
 
 import random
@@ -29,14 +29,14 @@ from tests.support.editor_profiles import PROFILES, Profile, Stale
 
 @dataclass
 class Known:
-    """What the editor has been told, to speak of it again.
+    """Ids that the server has reported, for use in later messages.
 
     Attributes:
-        hunks: Ids by what they were when last heard of.
-        turns: Ids, the newest last.
-        questions: Ids of what was asked.
+        hunks: Hunk ids with the last reported state.
+        turns: Turn ids, the newest last.
+        questions: Ids of the server's questions.
         pages: URIs of the server's own documents.
-        progress: Tokens of work that is shown.
+        progress: Tokens of reported progress.
     """
 
     hunks: dict[str, str] = field(default_factory=dict)
@@ -47,18 +47,18 @@ class Known:
 
 
 class Editor:
-    """One life's editor.
+    """The editor of one life.
 
     Attributes:
-        folder: The workspace.
-        settings: What it answers `workspace/configuration` with.
-        documents: The open ones, by `key_of`.
-        known: What it may speak of.
-        dice: For what it does with what the server asks of it.
-        answers: What it is owed for what it has sent.
-        allowed: What its user said yes to.
-        n_edits: How many edits it has applied for the server.
-        late: The edits that it has not looked at yet.
+        folder: The workspace folder.
+        settings: The answer to `workspace/configuration`.
+        documents: The open documents, by `key_of`.
+        known: The ids for use in later messages.
+        dice: The dice for answers to the server's requests.
+        answers: The outstanding answers.
+        allowed: The changes that the user has approved.
+        n_edits: The number of edits applied for the server.
+        late: The edits that wait to be handled.
     """
 
     def __init__(self, root: Path, profile: str, seed: int) -> None:
@@ -80,12 +80,12 @@ class Editor:
     # --- sending --------------------------------------------------------------------------------
 
     def send(self, message: object, then: Then | None = None) -> None:
-        """Send anything; what the answer to it must be is worked out here."""
+        """Send any message, and record the answer that it requires."""
         self.answers.sent(message, then)
         self.connection.send(message)
 
     def request(self, method: str, params: object, then: Then | None = None) -> int:
-        """Send a request with an id of its own; gives that."""
+        """Send a request with a new id; return the id."""
         self._last_id += 1
         self.send({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}, then)
         return self._last_id
@@ -95,12 +95,12 @@ class Editor:
         self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def command(self, name: str, *arguments: object, then: Then | None = None) -> int:
-        """Carry out a command."""
+        """Execute a command."""
         params = {"command": name, "arguments": list(arguments)}
         return self.request("workspace/executeCommand", params, then)
 
     def write(self, data: bytes, *, owes_null: int = 0) -> None:
-        """Send bytes; so many answers to nobody are owed for them."""
+        """Send bytes, for which the server owes `owes_null` answers with the id null."""
         self.answers.sent_bytes(owes_null)
         self.connection.write(data)
 
@@ -118,30 +118,30 @@ class Editor:
         self.documents[key].opened_at = self.answers.n_sent
 
     def close(self, document: Document) -> None:
-        """Close it; what is not saved is gone."""
+        """Close a document; unsaved text is lost."""
         self._leave(self.documents.pop(key_of(document.uri)))
         self.notify("textDocument/didClose", {"textDocument": {"uri": document.uri}})
 
     def leap(self, document: Document, version: int) -> None:
-        """A document has another version without another text, or one that it had before."""
+        """Change a document's version without its text, to a new or an earlier one."""
         self._leave(document)
         document.version = version
         document.is_doubtful = True
 
     def _leave(self, document: Document | None) -> None:
-        """What is opened there next begins with a version that has not been."""
+        """Let the next document of that URI begin with an unused version."""
         if document is not None:
             key = key_of(document.uri)
             self._last_versions[key] = max(self._last_versions.get(key, 0), document.version) + 1
 
     def change(self, document: Document, *changes: dict[str, Any]) -> None:
-        """Change a document and report it."""
+        """Change a document and report the change."""
         document.version += 1
         identifier = {"uri": document.uri, "version": document.version}
         self.report_change({"textDocument": identifier, "contentChanges": list(changes)})
 
     def report_change(self, params: Any) -> None:
-        """Send `didChange` with anything; what it means is what the text becomes."""
+        """Send `didChange` with any parameters, and apply what they mean to the text."""
         if not is_malformed(params):
             document = self.documents.get(key_of(params["textDocument"]["uri"]))
             if document is not None:
@@ -150,7 +150,7 @@ class Editor:
         self.notify("textDocument/didChange", params)
 
     def save(self, document: Document, *, with_text: bool) -> None:
-        """Write a document to the disk, if it has a place there."""
+        """Write a document to the disk, if it has a path."""
         path = self.folder.path_of(document.uri)
         if path is not None and path.parent.is_dir():
             self.folder.write(path, document.text.encode("utf-8", "surrogatepass"))
@@ -161,7 +161,7 @@ class Editor:
         self.notify("textDocument/didSave", params)
 
     def is_own(self, document: Document) -> bool:
-        """Whether it is one of the server's own pages."""
+        """Tell whether a document is one of the server's own pages."""
         return not (document.uri.startswith("untitled:") or self.folder.path_of(document.uri))
 
     # --- what is allowed ------------------------------------------------------------------------
@@ -173,16 +173,16 @@ class Editor:
         changes: list[dict[str, Any]],
         n_taken: int,
     ) -> None:
-        """Of the user's text, only what they said yes to becomes another.
+        """Check that an edit changes only approved parts of the user's text.
 
-        What says that it is for a file that is not open is for a text that this has had on the disk: no
-        server can help it that the file is opened, or saved, while the edit is on its way.
+        An edit for a file that is not open may refer to any text that the file has had on the disk:
+        the file may be opened or saved while the edit is in flight.
 
         Args:
-            document: Which is to change.
-            edited: How the server names it.
-            changes: What would be done to it.
-            n_taken: How many messages the server had certainly read when it sent the edit.
+            document: The document to change.
+            edited: The server's identifier of the document.
+            changes: The content changes.
+            n_taken: The number of messages that the server had certainly read before the edit.
         """
         if self.is_own(document) or document.is_doubtful:
             return
@@ -200,12 +200,12 @@ class Editor:
             raise Violation(f"nobody said yes to {sorted(others[-1])} in {document.uri}: {changes}")
 
     def _texts_on_disk(self, document: Document) -> list[str]:
-        """Those that its file has or had; where there is no file, the document's."""
+        """Return the texts that the file has or had; without a file, the document's text."""
         path = self.folder.path_of(document.uri)
         return (self.folder.texts_of(path) if path is not None else []) or [document.text]
 
     def _words_changed(self, text: str, changes: list[dict[str, Any]]) -> set[str]:
-        """Those that go or come with `changes`."""
+        """Return the words that `changes` add or remove."""
         had = words_of(text)
         for change in changes:
             text = replaced(text, change, self.encoding)
@@ -214,7 +214,7 @@ class Editor:
     # --- receiving ------------------------------------------------------------------------------
 
     def take(self, message: Message) -> None:
-        """A message from the server."""
+        """Handle a message from the server."""
         if message.get("jsonrpc") != "2.0":
             raise Violation(f"this is no message: {message}")
         if "method" not in message:
@@ -247,7 +247,7 @@ class Editor:
             self._answer(message, result=[self.settings for _ in params["items"]])
         elif method == "window/showMessageRequest":
             choices = [None, *(params.get("actions") or ())]
-            if chance > 0.2:  # else its user leaves it standing
+            if chance > 0.2:  # else the user ignores the message
                 self._choose(message, self.dice.choice(choices))
         elif method == "window/showDocument":
             self._show(params["uri"])
@@ -256,13 +256,13 @@ class Editor:
             self._answer(message, result=None)
 
     def catch_up(self, *, all_of_them: bool = False) -> None:
-        """Apply and answer the edits that the editor is late with, as far as it is time."""
+        """Apply and answer the waiting edits that are due."""
         for late in self.late.due(self.answers.n_sent, all_of_them=all_of_them):
             result = self._apply(late.message["params"], late.n_taken)
             self._answer(late.message, result=result)
 
     def _choose(self, message: Message, choice: Any) -> None:
-        """One of the buttons of a message."""
+        """Choose one of the buttons of a message."""
         if choice == {"title": "Delete"}:
             self.allowed.agree(message["params"]["message"])
         self._answer(message, result=choice)
@@ -278,12 +278,12 @@ class Editor:
     # --- edits ----------------------------------------------------------------------------------
 
     def _apply(self, params: Any, n_taken: int) -> Mapping[str, object]:
-        """Apply an edit, mostly; `n_taken` messages had certainly been read when the server sent it."""
+        """Apply an edit, mostly; the server had read at least `n_taken` messages when it sent it."""
         chance = self.dice.random()
         if chance < 0.08:
             return {"applied": False}
         if chance < 0.12:
-            return {"applied": True}  # a lie
+            return {"applied": True}  # false: nothing was applied
         edit = params["edit"]
         for uri, edits in (edit.get("changes") or {}).items():
             self._edit({"uri": uri}, edits, n_taken)
@@ -321,7 +321,7 @@ class Editor:
         self.change(document, *changes)
 
     def _operate(self, change: dict[str, Any]) -> bool:
-        """Create, rename or delete a file; whether it was done."""
+        """Create, rename or delete a file; return whether this was done."""
         uri = change.get("oldUri") or change["uri"]
         uris = [uri, change.get("newUri") or uri]
         old, new = (self.folder.path_of(one) for one in uris)

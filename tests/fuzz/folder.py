@@ -1,4 +1,4 @@
-"""The editor's folder on the disk: what it saved there, and what else may become of it."""
+"""The editor's folder on the disk: saved files and the allowed changes to them."""
 
 import os
 from collections import deque
@@ -9,15 +9,15 @@ from urllib.parse import quote, unquote_to_bytes
 from tests.fuzz.reference import Violation
 
 MOST_READ = 8
-"""Texts of a file; an edit of a file that is not open may be for one that the server read just before
-another was saved."""
+"""Texts remembered per file: an edit of a closed file may refer to a text that the server read just
+before another was saved."""
 
 
 class Folder:
     """The workspace folder.
 
     Attributes:
-        root: Where it lies.
+        root: The path of the folder.
     """
 
     def __init__(self, root: Path) -> None:
@@ -27,27 +27,27 @@ class Folder:
         self._free: set[Path] = set()
 
     def path_of(self, uri: str) -> Path | None:
-        """Where a document of the workspace lies."""
+        """Return the path of a document in the workspace."""
         path = place_of(uri)
         return path if path is not None and self.root in path.parents else None
 
     def uri_of(self, name: str) -> str:
-        """Of a name in the workspace."""
+        """Return the URI of a name in the workspace."""
         return "file://" + quote(str(self.root / name), errors="surrogateescape")
 
     def write(self, path: Path, data: bytes) -> None:
-        """Write a file that the server must leave as it is then."""
+        """Write a file, which the server must then leave unchanged."""
         path.write_bytes(data)
         self._saved[path] = data
         self._held.setdefault(path, deque(maxlen=MOST_READ)).append(decoded(data))
 
     def texts_of(self, path: Path) -> list[str]:
-        """Those that a file has or had, the last ones."""
+        """Return the last texts of a file, including the current one."""
         now = [decoded(path.read_bytes())] if path.is_file() else []
         return [*self._held.get(path, ()), *now]
 
     def operate(self, kind: str, old: Path, new: Path) -> bool:
-        """Create, rename or delete a file for the server; whether it was done."""
+        """Create, rename or delete a file for the server; return whether this was done."""
         self._free.update((old, new))
         if not _operated(kind, old, new):
             return False
@@ -56,7 +56,7 @@ class Folder:
         return True
 
     def check(self, allowed: Iterable[Path]) -> None:
-        """No file is another than what was saved, but those that were `allowed` to become so."""
+        """Check that only the `allowed` files differ from what was saved."""
         self._free.update(allowed)
         there = {path: path.read_bytes() for path in self.root.rglob("*") if path.is_file()}
         for path in there.keys() | self._saved.keys():
@@ -75,12 +75,12 @@ def place_of(uri: str) -> Path | None:
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file."""
+    """Decode the text of a file."""
     return data.decode("utf-8", "replace")
 
 
 def _operated(kind: str, old: Path, new: Path) -> bool:
-    """Create, rename or delete on the disk; never over another file."""
+    """Create, rename or delete a file; never overwrite another file."""
     if kind == "create" and not old.exists() and old.parent.is_dir():
         old.write_bytes(b"")
     elif kind == "rename" and old.exists() and not new.exists() and new.parent.is_dir():

@@ -1,7 +1,7 @@
-"""The grammar: what an editor may send, and what none should, one message at a time.
+"""The grammar: valid and invalid messages of an editor, one at a time.
 
-A word of it is a function of the editor and of dice. What it sends depends on what the editor knows at
-that moment, so a life stays one when words of it are left out.
+A word is a function of the editor and of dice. Its message depends on the editor's current state,
+so a life remains valid when words are left out.
 """
 
 import json
@@ -20,12 +20,12 @@ Dice = random.Random
 Word = Callable[[Editor, Dice], None]
 NAMES = ("a.py", "b.md", "notes/c.md", "d.txt", "e\u0301.txt", "never.py")
 MOST_TEXT = 2500
-"""Characters of a text, after which it becomes a short one again."""
+"""The length in characters after which a text is shortened."""
 N_OPEN = 5
 
 
 def a_document(editor: Editor, dice: Dice) -> Document:
-    """One that is open; there always is one."""
+    """Choose an open document; one is always open."""
     if not editor.documents:
         editor.open(editor.folder.uri_of("a.py"), nasty.lines(dice, 8))
     held = list(editor.documents.values())
@@ -40,7 +40,7 @@ def _n_lines(document: Document) -> int:
 
 
 def type_word(editor: Editor, dice: Dice) -> None:
-    """What a user types: something short, in a line that is there."""
+    """Type something short into an existing line."""
     document = a_document(editor, dice)
     if len(document.text) > MOST_TEXT:
         return whole_text(editor, dice)
@@ -54,7 +54,7 @@ def type_word(editor: Editor, dice: Dice) -> None:
 
 
 def change_oddly(editor: Editor, dice: Dice) -> None:
-    """Ranges of any kind, several in one message, whole texts in between."""
+    """Change random ranges, several in one message, mixed with whole texts."""
     document = a_document(editor, dice)
     changes: list[dict[str, Any]] = []
     for _ in range(dice.choice((0, 1, 1, 1, 2, 3, 8))):
@@ -67,13 +67,13 @@ def change_oddly(editor: Editor, dice: Dice) -> None:
 
 
 def whole_text(editor: Editor, dice: Dice) -> None:
-    """The text of a document becomes another."""
+    """Replace the whole text of a document."""
     document = a_document(editor, dice)
     editor.change(document, {"text": nasty.lines(dice, dice.choice((0, 1, 3, 8)))})
 
 
 def huge_text(editor: Editor, dice: Dice) -> None:
-    """Large for one message only: the next makes it short again."""
+    """Send a huge text for one message: the next word shortens the text."""
     document = a_document(editor, dice)
     pieces = ("x" * 200_000, nasty.text(dice, 3000), "é\n" * 30_000, "\r" * 20_000)
     editor.change(document, {"text": dice.choice(pieces)})
@@ -82,25 +82,25 @@ def huge_text(editor: Editor, dice: Dice) -> None:
 
 
 def change_oddly_in(editor: Editor, dice: Dice, document: Document) -> None:
-    """One odd change of this document."""
+    """Make one odd change of this document."""
     editor.change(document, {"range": nasty.stretch(dice, 9), "text": nasty.text(dice, 2)})
 
 
 def odd_version(editor: Editor, dice: Dice) -> None:
-    """Versions that jump, repeat, go back or are missing."""
+    """Send versions that jump, repeat, go back or are missing."""
     document = a_document(editor, dice)
     version = dice.choice((None, 0, -4, 2**31, 2**53, document.version, document.version + 9))
     change = {"range": nasty.stretch(dice, _n_lines(document)), "text": "v"}
     identifier = {"uri": document.uri, "version": version}
     editor.report_change({"textDocument": identifier, "contentChanges": [change]})
-    # Larger ones can't be gone on from when it is opened again.
+    # A reopened document could not continue from a larger version.
     if version is None or version > 2**30:
         version = document.version
     editor.leap(document, version)
 
 
 def malformed_change(editor: Editor, dice: Dice) -> None:
-    """Something like a change."""
+    """Send a malformed change."""
     document = a_document(editor, dice)
     change = {"range": nasty.stretch(dice, 5), "text": "n"}
     identifier = {"uri": document.uri, "version": document.version + 1}
@@ -109,7 +109,7 @@ def malformed_change(editor: Editor, dice: Dice) -> None:
 
 
 def change_unknown(editor: Editor, dice: Dice) -> None:
-    """A change of what is not open."""
+    """Change a document that is not open."""
     uri = dice.choice(
         (*nasty.URIS, editor.folder.uri_of("never.py"), editor.folder.uri_of("no/such"))
     )
@@ -119,7 +119,7 @@ def change_unknown(editor: Editor, dice: Dice) -> None:
 
 
 def open_document(editor: Editor, dice: Dice) -> None:
-    """A document is opened, or opened again."""
+    """Open a document, or open it again."""
     if len(editor.documents) > N_OPEN:
         return close_document(editor, dice)
     name = dice.choice(NAMES)
@@ -134,28 +134,28 @@ def open_document(editor: Editor, dice: Dice) -> None:
 
 
 def close_document(editor: Editor, dice: Dice) -> None:
-    """A document is closed."""
+    """Close a document."""
     editor.close(a_document(editor, dice))
 
 
 def close_unknown(editor: Editor, dice: Dice) -> None:
-    """What is not open is closed or saved."""
+    """Close or save a document that is not open."""
     uri = dice.choice((editor.folder.uri_of("never2.py"), "git:/never", "untitled:never", ""))
     method = dice.choice(("textDocument/didClose", "textDocument/didSave"))
     editor.notify(method, {"textDocument": {"uri": uri}})
 
 
 def save(editor: Editor, dice: Dice) -> None:
-    """A document is saved, maybe with its text."""
+    """Save a document, maybe with its text."""
     document = a_document(editor, dice)
     if editor.is_own(document):
-        # What was changed in a page is a decision about any hunk.
+        # Saving a page may decide about any hunk.
         editor.command("stet.proposals", {"state": "pending"}, then=editor.allowed.take_all)
         editor.command("stet.proposals", {"state": "conflict"}, then=editor.allowed.take_all)
     editor.save(document, with_text=dice.random() < 0.3)
 
 
-# --- where the user is, and what happens on the disk ------------------------------------------------
+# --- the user's position, and events on the disk ----------------------------------------------------
 
 
 def select(editor: Editor, dice: Dice) -> None:
@@ -170,7 +170,7 @@ def select(editor: Editor, dice: Dice) -> None:
 
 
 def focus(editor: Editor, dice: Dice) -> None:
-    """The user turns to a document, or away."""
+    """Focus a document, or none."""
     uri = a_document(editor, dice).uri
     choices: tuple[Any, ...] = (
         {"textDocument": {"uri": uri}},
@@ -183,7 +183,7 @@ def focus(editor: Editor, dice: Dice) -> None:
 
 
 def watched(editor: Editor, dice: Dice) -> None:
-    """Files have changed on the disk, it is said."""
+    """Report changed files on the disk."""
     uris = [editor.folder.uri_of(dice.choice(NAMES)), dice.choice(nasty.URIS)]
     changes: Any = [{"uri": uri, "type": dice.choice((1, 2, 3, 9, None))} for uri in uris]
     params = {"changes": changes}
@@ -193,7 +193,7 @@ def watched(editor: Editor, dice: Dice) -> None:
 
 
 def notify_files(editor: Editor, dice: Dice) -> None:
-    """Files were renamed or deleted, it is said."""
+    """Report renamed or deleted files."""
     files = [
         {
             "oldUri": editor.folder.uri_of(dice.choice(NAMES)),
@@ -212,7 +212,7 @@ def notify_files(editor: Editor, dice: Dice) -> None:
 
 
 def configuration(editor: Editor, dice: Dice) -> None:
-    """Settings change, to others or to rubbish."""
+    """Change the settings, to valid ones or to rubbish."""
     settings: Any = {"stet": {"context": {"scope": dice.choice(("open", "folder", "current"))}}}
     if dice.random() < 0.5:
         settings = nasty.spoiled(dice, {"stet": nasty.spoiled(dice, editor.settings)})
@@ -222,7 +222,7 @@ def configuration(editor: Editor, dice: Dice) -> None:
 
 
 def folders(editor: Editor, dice: Dice) -> None:
-    """A folder comes and goes."""
+    """Add and remove a workspace folder."""
     folder = {"uri": editor.folder.uri_of("notes"), "name": "notes"}
     event: Any = {"added": [folder], "removed": []}
     editor.notify("workspace/didChangeWorkspaceFolders", {"event": event})
@@ -236,7 +236,7 @@ def folders(editor: Editor, dice: Dice) -> None:
 
 
 def params_of(method: str, editor: Editor, dice: Dice) -> Any:
-    """What a request of this method says."""
+    """Make the parameters of a request of this method."""
     if method == "workspace/symbol":
         return {"query": dice.choice(("", "a", "?u x", "?", "?def", "\ud800", "?\x00"))}
     if method == "workspace/executeCommand":
@@ -270,20 +270,20 @@ METHODS = (
 
 
 def ask(editor: Editor, dice: Dice) -> None:
-    """A request as editors make it."""
+    """Send a request as editors make it."""
     method = dice.choice(REQUESTS)
     editor.request(method, params_of(method, editor, dice))
 
 
 def ask_oddly(editor: Editor, dice: Dice) -> None:
-    """A request with something wrong in it, or for what there is not."""
+    """Send a request with invalid or unknown parameters."""
     method = dice.choice(METHODS)
     params = params_of(method if method in REQUESTS else dice.choice(REQUESTS), editor, dice)
     editor.request(method, nasty.spoiled(dice, params) if dice.random() < 0.8 else nasty.odd(dice))
 
 
 def notify_oddly(editor: Editor, dice: Dice) -> None:
-    """A notification of anything but texts, with anything in it."""
+    """Send any notification except text changes, with any parameters."""
     reported = [m for m in METHODS if not m.startswith("textDocument/did") and m != "initialized"]
     method = dice.choice(reported)
     if "Folders" not in method and "Configuration" not in method:
@@ -291,7 +291,7 @@ def notify_oddly(editor: Editor, dice: Dice) -> None:
 
 
 def cancel(editor: Editor, dice: Dice) -> None:
-    """A request is made and not wanted any more; or another is cancelled, or none."""
+    """Send a request and cancel it; or cancel another one, or none."""
     if dice.random() < 0.5:
         made = editor.request("workspace/symbol", {"query": "?u"})
         editor.notify("$/cancelRequest", {"id": made})
@@ -303,7 +303,7 @@ def cancel(editor: Editor, dice: Dice) -> None:
 
 
 def odd_id(editor: Editor, dice: Dice) -> None:
-    """Ids of every type, and ids that are in use."""
+    """Use ids of every type, and ids that are in use."""
     method = dice.choice(REQUESTS)
     params = params_of(method, editor, dice)
     for msg_id in dice.choice(
@@ -313,7 +313,7 @@ def odd_id(editor: Editor, dice: Dice) -> None:
 
 
 def no_message(editor: Editor, dice: Dice) -> None:
-    """JSON that is no message, and answers that nobody asked for."""
+    """Send JSON that is no message, and answers without a request."""
     choices: tuple[Any, ...] = (
         [], [{"jsonrpc": "2.0", "id": 1, "method": "shutdown"}], 3, None, "x", {}, {"jsonrpc": "2.0"},
         {"jsonrpc": "1.0", "id": 5, "method": "shutdown"}, {"id": 6, "method": "shutdown"},
@@ -326,7 +326,7 @@ def no_message(editor: Editor, dice: Dice) -> None:
 
 
 def odd_bytes(editor: Editor, dice: Dice) -> None:
-    """Frames that are none, or look strange."""
+    """Send invalid or unusual frames."""
     body = json.dumps({"jsonrpc": "2.0", "method": "$/nothing", "params": {}}).encode()
     n = b"%d" % len(body)
     choices = (
@@ -343,13 +343,13 @@ def odd_bytes(editor: Editor, dice: Dice) -> None:
 
 
 def stop_progress(editor: Editor, dice: Dice) -> None:
-    """Work is stopped from where its progress is shown."""
+    """Cancel work by its progress token."""
     token = dice.choice((*editor.known.progress, "no such", 3))
     editor.notify("window/workDoneProgress/cancel", {"token": token})
 
 
 def check(editor: Editor, dice: Dice) -> None:
-    """What the server holds is asked for, in the middle of all."""
+    """Check the server's state in the middle of a life."""
     check_texts(editor)
     check_hunks(editor)
 
@@ -364,5 +364,5 @@ WORDS: dict[str, tuple[int, Word]] = {
     "ask oddly": (40, ask_oddly), "tell oddly": (20, notify_oddly), "cancel": (15, cancel),
     "odd id": (10, odd_id), "no message": (10, no_message), "bytes": (10, odd_bytes),
     "stop": (2, stop_progress), "check": (4, check), **COMMANDS,
-    "disk": (0, disk),  # comes by `with_disk`
+    "disk": (0, disk),  # inserted by `with_disk`
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""One life of a server: begun by an editor, lived by words of the grammar, ended by a shutdown."""
+"""One life of a server: initialization by an editor, words of the grammar, shutdown."""
 
 import random
 import tempfile
@@ -18,20 +18,20 @@ from tests.fuzz.reference import Violation
 CLIENTS = ("neovim", "vscode", "eglot", "helix-master", "kakoune", "sublime")
 """UTF-8, UTF-16, UTF-32, UTF-8, whole texts only, UTF-16."""
 CHUNK = 20
-"""Words that are sent at once, before what has come meanwhile is read."""
+"""Words that are sent together, before arrived messages are read."""
 BATCH = 200
-"""Words between two looks at everything."""
+"""Words between two checks of everything."""
 LOOKS = 10
-"""At the server's memory, each time it is measured."""
+"""Samples of the server's memory per measurement."""
 MOST_OWED = 60
 TURNS_LEFT_ALONE = 100
-"""How often a look asks whether turns are over, so that they get on meanwhile; some wait for ever."""
+"""How often a check asks whether turns are over, so that they can proceed; some wait forever."""
 Op = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a server takes of the machine at one moment."""
+    """The server's resource usage at one moment."""
 
     n_messages: int
     in_use: int
@@ -41,13 +41,13 @@ class Figures:
 
 @dataclass(slots=True)
 class Life:
-    """What there was of a life.
+    """The results of a life.
 
     Attributes:
-        n_messages: Sent to the server.
-        n_edits: Made by the editor for the server.
-        violation: What must not be; empty: nothing.
-        figures: At the beginning, the middle and the end, if they were asked for.
+        n_messages: The number of messages sent to the server.
+        n_edits: The number of edits that the editor made for the server.
+        violation: The violation; empty for none.
+        figures: The usage at the beginning, the middle and the end, if it was requested.
     """
 
     n_messages: int = 0
@@ -57,7 +57,7 @@ class Life:
 
 
 def plan(seed: int, n_words: int) -> tuple[Op, ...]:
-    """The words of a life, each with dice of its own."""
+    """Plan the words of a life, each with its own dice."""
     dice = random.Random(seed)
     weights = [weight for weight, _ in WORDS.values()]
     names = dice.choices(list(WORDS), weights=weights, k=n_words)
@@ -67,9 +67,9 @@ def plan(seed: int, n_words: int) -> tuple[Op, ...]:
 async def play(
     seed: int, ops: Sequence[Op], *, broken: str = "", counts_memory: bool = False
 ) -> Life:
-    """Live it."""
+    """Run a life."""
     life = Life()
-    # What a server that is killed has started may write for a moment longer.
+    # Child processes of a killed server may write for a moment longer.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home"
         editor = new_editor(Path(folder) / "ws", seed)
@@ -90,7 +90,7 @@ async def play(
 
 
 def new_editor(root: Path, seed: int) -> Editor:
-    """An editor with a workspace of a few files."""
+    """Create an editor with a workspace of a few files."""
     (root / "notes").mkdir(parents=True)
     editor = Editor(root, CLIENTS[seed % len(CLIENTS)], seed)
     dice = random.Random(seed)
@@ -107,7 +107,7 @@ def new_editor(root: Path, seed: int) -> Editor:
 
 
 async def begin(editor: Editor) -> None:
-    """Say hello, with a few words too early."""
+    """Initialize the server, with a few words sent too early."""
     for method in ("textDocument/hover", "workspace/executeCommand", "shutdown"):
         editor.request(method, {"command": "stet.status"})
     editor.notify("textDocument/didOpen", {"textDocument": {"uri": editor.folder.uri_of("a.py")}})
@@ -146,7 +146,7 @@ async def _live(editor: Editor, ops: Sequence[Op], life: Life, *, counts_memory:
 
 
 async def _look(editor: Editor) -> None:
-    """Turns get on; everything is answered, and all texts and hunks are as they must be."""
+    """Let turns proceed; check that everything is answered and all texts and hunks are right."""
     status: dict[str, Any] = {"turns": ["unknown"]}
     for _ in range(TURNS_LEFT_ALONE):
         editor.catch_up(all_of_them=True)
@@ -162,10 +162,9 @@ async def _look(editor: Editor) -> None:
 
 
 async def _measure(editor: Editor) -> Figures:
-    """What the server takes when it has nothing to do: no document is open, no turn under way.
+    """Measure the usage of an idle server without open documents and turns.
 
-    What it does beside that, as looking through a file that was saved, ends meanwhile: the least of
-    several looks counts.
+    Other work, like scanning a saved file, ends meanwhile: the smallest of several samples counts.
     """
     for document in list(editor.documents.values()):
         editor.close(document)
@@ -196,7 +195,7 @@ async def _measure(editor: Editor) -> Figures:
 
 
 async def _end(editor: Editor, dice: random.Random) -> None:
-    """Say goodbye in the middle of it, with a few words too late."""
+    """Shut the server down, with a few words sent too late."""
     for name in ("agent", "look", "ask", "show", "look"):
         WORDS[name][1](editor, dice)
     editor.request("shutdown", None)

@@ -1,6 +1,6 @@
-"""A model that answers with anything: sensible edits, odd calls, rubbish, faults. It lives in the server.
+"""A model that answers with sensible edits, odd calls, rubbish and faults, inside the server.
 
-What it says follows from what it is asked, so that a life can be played again.
+Its answers depend on the requests only, so that a life can be repeated.
 """
 
 import asyncio
@@ -79,12 +79,12 @@ MOST_ROUNDS = 7
 
 
 class RandomModel:
-    """The model.
+    """A model with pseudorandom answers.
 
     Args:
         documents: The open documents that it may quote.
-        is_counted: Whether what it says follows from the number of the request only, so that times
-            and folders in a prompt change nothing.
+        is_counted: Whether answers depend only on the number of the request, so that times and
+            folders in a prompt change nothing.
     """
 
     name = "any"
@@ -100,12 +100,12 @@ class RandomModel:
         self._n_requests = 0
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
-        """Anything, in pieces, after a while."""
+        """Return a random completion, in pieces, after a delay."""
         _refuse_as_providers_do(request)
         self._n_requests += 1
         dice = random.Random(self._n_requests if self._is_counted else _key(request))
         for _ in range(dice.choice((0, 1, 5, 40))):
-            await asyncio.sleep(0)  # other messages come in between
+            await asyncio.sleep(0)  # let other messages be processed in between
         if dice.random() < 0.05:
             on_wait("It is tried again.")
         completion = self._answer(dice, request)
@@ -115,10 +115,10 @@ class RandomModel:
         return with_usage(replace(completion, model="any"), request)
 
     async def warm(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""
 
     def _answer(self, dice: random.Random, request: Request) -> Completion:
         n_rounds = sum(message.role == "assistant" for message in request.messages[-30:])
@@ -188,7 +188,7 @@ def _key(request: Request) -> int:
 
 
 def _new(dice: random.Random) -> str:
-    """Lines that no user writes."""
+    """Make lines that no user writes."""
     lines = [f"m{dice.randrange(1 << 30)}x" for _ in range(dice.choice((0, 1, 1, 2, 5)))]
     return "".join(f"{line}\n" for line in lines)
 
@@ -215,7 +215,7 @@ def _edited(dice: random.Random, old: str) -> str:
 
 
 def _arguments(schema: Any, dice: random.Random, file: str, *, odd: bool) -> dict[str, Any]:
-    """What a tool takes, about; odd: of any type."""
+    """Make approximate arguments of a tool; `odd` gives them any type."""
     values: dict[str, Any] = {}
     for name, kind in schema.get("properties", {}).items():
         if name not in schema.get("required", ()) and dice.random() < 0.5:
@@ -231,7 +231,7 @@ def _arguments(schema: Any, dice: random.Random, file: str, *, odd: bool) -> dic
 
 
 def _value(kind: object, dice: random.Random, text: str) -> Any:
-    """Something of a JSON schema's type."""
+    """Make a value of a JSON schema's type."""
     kinds = {
         "integer": dice.choice((0, 1, 2, 5, -1, 10**9)),
         "number": dice.choice((0, 0.5, -1)),
@@ -243,14 +243,14 @@ def _value(kind: object, dice: random.Random, text: str) -> Any:
 
 
 def _refuse_as_providers_do(request: Request) -> None:
-    """Report in the log, which the life looks at, what a provider that checks would refuse."""
+    """Log, for the life to find, what a provider that validates requests would refuse."""
     if refusal := refusal_of(to_api_messages(request.messages, RandomModel.name)):
         log.error("a provider refuses the conversation: %s", refusal)
         raise ModelError(refusal)
 
 
 def _calls(*wanted: tuple[str, dict[str, Any] | str], ids: str = "c") -> Completion:
-    """Calls as they come from a provider: with one id for all where `ids` is odd."""
+    """Make a completion of calls; all have one id if `ids` is odd."""
     calls = tuple(
         ToolCall(
             f"c{n}" if ids == "c" else ids,

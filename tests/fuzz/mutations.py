@@ -1,16 +1,16 @@
-"""Pieces of the server taken out or turned round: proof that the fuzzer would notice."""
+"""Pieces of the server that can be removed or reversed, to prove that the fuzzer notices."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 
 def broken(name: str) -> None:
-    """Take that piece out of this process."""
+    """Remove a piece of this process by its name."""
     BROKEN[name]()
 
 
 def _past_the_line() -> None:
-    """A column after the end of a line leads into the next one."""
+    """Map a column after the end of a line to the next line."""
     from stet.text import buffer, encoding
 
     right = encoding.column_from_units
@@ -23,7 +23,7 @@ def _past_the_line() -> None:
 
 
 def _no_answer() -> None:
-    """A request that is refused is not answered."""
+    """Leave a refused request without an answer."""
     from stet.lsp.connection.protocol import StetProtocol
 
     right = StetProtocol._refuse
@@ -37,7 +37,7 @@ def _no_answer() -> None:
 
 
 def _unasked() -> None:
-    """What waits is accepted as soon as somebody looks at it."""
+    """Accept a pending hunk as soon as it is listed."""
     from stet.lsp.commands import review_commands as review
 
     changed: Any = review
@@ -53,7 +53,7 @@ def _unasked() -> None:
 
 
 def _fault() -> None:
-    """A bug in what is done in the background."""
+    """Raise an exception in a background task."""
     from stet.lsp.preset_controller import PresetController
 
     def wrong(self: PresetController, uri: str) -> None:
@@ -64,7 +64,7 @@ def _fault() -> None:
 
 
 def _noisy() -> None:
-    """Something is printed between the messages."""
+    """Print text between the messages."""
     from stet.lsp.connection.protocol import StetProtocol
 
     right = StetProtocol._write
@@ -79,7 +79,7 @@ def _noisy() -> None:
 
 
 def _never_forgets() -> None:
-    """What comes is kept for ever."""
+    """Store every message forever."""
     from stet.lsp.connection.protocol import StetProtocol
 
     right = StetProtocol.receive
@@ -94,7 +94,7 @@ def _never_forgets() -> None:
 
 
 def _raw_calls() -> None:
-    """What a model calls goes back to its provider as it came."""
+    """Send a model's calls back to its provider unchanged."""
     from stet.llm import api_format as wire
     from stet.llm.model import Message
 
@@ -107,7 +107,7 @@ def _raw_calls() -> None:
 
 
 def _lossy() -> None:
-    """What the disk has refused once is not written later."""
+    """Drop a write that the disk has refused once."""
     from stet.storage.state_store import StateStore
     from stet.storage.write_batch import WriteBatch
 

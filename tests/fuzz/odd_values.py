@@ -1,4 +1,4 @@
-"""Values that real editors send, and those that none should."""
+"""Values that real editors send, and invalid values."""
 
 import random
 from typing import Any
@@ -19,7 +19,7 @@ IDS: tuple[Any, ...] = (None, True, 1.5, [], {}, [1], {"id": 1})
 
 
 def text(dice: random.Random, n_pieces: int) -> str:
-    """Pieces that text stores trip over, and words that are the user's alone."""
+    """Join pieces that are difficult for text stores, and words that only the user writes."""
     pieces = [
         f"u{dice.randrange(1 << 40)}x" if dice.random() < 0.4 else dice.choice(NASTY)
         for _ in range(n_pieces)
@@ -28,7 +28,7 @@ def text(dice: random.Random, n_pieces: int) -> str:
 
 
 def lines(dice: random.Random, n_lines: int) -> str:
-    """A usual text: lines of words."""
+    """Make a usual text: lines of words."""
     end = dice.choice(("\n", "\n", "\n", "\r\n", "\r"))
     words = ("def", "return", "é", "# AI!", "[[b]]", "😀", "tag: x", "## Head", "-", "(", ")")
     made = []
@@ -39,13 +39,13 @@ def lines(dice: random.Random, n_lines: int) -> str:
 
 
 def place(dice: random.Random, n_lines: int) -> dict[str, Any]:
-    """A position, mostly of the text, often beside it."""
+    """Make a position, mostly inside the text, often outside."""
     line = dice.randrange(n_lines + 1) if dice.random() < 0.9 else dice.choice(NUMBERS)
     return {"line": line, "character": dice.choice(NUMBERS)}
 
 
 def stretch(dice: random.Random, n_lines: int) -> dict[str, Any]:
-    """A range; often empty, sometimes reversed."""
+    """Make a range; often empty, sometimes reversed."""
     start = place(dice, n_lines)
     end = start if dice.random() < 0.5 else place(dice, n_lines)
     if dice.random() < 0.5 and end is not start:
@@ -54,12 +54,12 @@ def stretch(dice: random.Random, n_lines: int) -> dict[str, Any]:
 
 
 def odd(dice: random.Random) -> Any:
-    """Anything that JSON can say."""
+    """Make any JSON value."""
     return dice.choice(ODD)
 
 
 def spoiled(dice: random.Random, value: Any) -> Any:
-    """`value` with one of its parts another, gone, or one more."""
+    """Return `value` with one part changed, removed or added."""
     if isinstance(value, dict) and value and dice.random() < 0.85:
         name = dice.choice(list(value))
         kept = dict(value)

@@ -1,6 +1,6 @@
-"""What must be so: the text of every open document by the letter of LSP, in the encoding agreed on.
+"""A reference model: the text of every open document according to LSP, in the agreed encoding.
 
-Written to be obviously right; it shares no code with the server.
+Written to be obviously correct; it shares no code with the server.
 """
 
 import re
@@ -14,7 +14,7 @@ _WORD = re.compile(r"[um]\d+x")
 
 
 class Violation(Exception):
-    """Something that must never be so."""
+    """A violation of an invariant."""
 
 
 @dataclass
@@ -22,11 +22,11 @@ class Document:
     """One open document.
 
     Attributes:
-        uri: As the editor spells it.
-        version: The editor's.
-        text: What stands there.
-        is_doubtful: Whether a version has stood for two texts, so that an edit may be for the other.
-        opened_at: How many messages had been sent when the server was told of it.
+        uri: The URI in the editor's spelling.
+        version: The editor's version number.
+        text: The current text.
+        is_doubtful: Whether one version was used for two texts; an edit may mean either.
+        opened_at: The number of messages sent before the document was opened.
     """
 
     uri: str
@@ -37,31 +37,31 @@ class Document:
 
 
 def checksum(text: str) -> int:
-    """Of a text as UTF-16: two halves of a character that met are one."""
+    """Compute a checksum of the text as UTF-16: two adjacent surrogates count as one character."""
     return zlib.crc32(text.encode("utf-16-le", "surrogatepass"))
 
 
 def as_sent(text: str) -> str:
-    """A text as it is after a JSON wire, which makes one character of two halves."""
+    """Return a text as JSON transmits it, which joins two adjacent surrogates."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def key_of(uri: str) -> str:
-    """One name for all spellings of a document's URI."""
+    """Return one key for all spellings of a document's URI."""
     scheme, _, rest = uri.partition(":")
     decoded = unquote_to_bytes(rest.encode("utf-8", "surrogatepass"))
     return f"{scheme.lower()}:{quote_from_bytes(decoded)}"
 
 
 def is_held(uri: str) -> bool:
-    """Whether documents of that scheme are followed."""
+    """Tell whether the server tracks documents of that scheme."""
     return uri.partition(":")[0] in {"file", "untitled"}
 
 
 def lines_of(text: str) -> list[str]:
-    """With their ends; the last has none, and may be empty."""
+    """Split into lines with their ends; the last line has no end, and may be empty."""
     lines = _LINE.findall(text)
     if len(lines) > 1 and lines[-1] == "" and not lines[-2].endswith(("\r", "\n")):
         lines.pop()  # the pattern matches the end twice
@@ -69,13 +69,13 @@ def lines_of(text: str) -> list[str]:
 
 
 def width(text: str, encoding: str) -> int:
-    """In the editor's units."""
+    """Return the length of a text in the encoding's units."""
     codec, size = CODECS[encoding]
     return len(text) if text.isascii() else len(text.encode(codec, "surrogatepass")) // size
 
 
 def offset_of(lines: list[str], line: int, units: int, encoding: str) -> int:
-    """Where a position is, in code points from the start; out of range it is clamped."""
+    """Return a position's offset in code points from the start; out of range it is clamped."""
     line = max(line, 0)
     if line >= len(lines):
         return sum(map(len, lines))
@@ -92,9 +92,9 @@ def offset_of(lines: list[str], line: int, units: int, encoding: str) -> int:
 
 
 def replaced(text: str, change: dict[str, object], encoding: str) -> str:
-    """`text` after one content change of `textDocument/didChange`.
+    """Return `text` after one content change of `textDocument/didChange`.
 
-    In UTF-16 it may begin and end within a character, of which a half stays; halves that meet are one.
+    In UTF-16 a change may split a character, of which a half stays; adjacent halves are joined.
     """
     new, stretch = as_sent(str(change["text"])), change.get("range")
     if not isinstance(stretch, dict):
@@ -110,7 +110,7 @@ def replaced(text: str, change: dict[str, object], encoding: str) -> str:
 
 
 def in_halves(text: str) -> str:
-    """A text in which each unit of UTF-16 is a character of its own."""
+    """Return a text in which each UTF-16 unit is a separate character."""
     units = text.encode("utf-16-le", "surrogatepass")
     return "".join(chr(units[n] | units[n + 1] << 8) for n in range(0, len(units), 2))
 
@@ -126,12 +126,12 @@ def slice_of(text: str, stretch: dict[str, dict[str, int]], encoding: str) -> st
 
 
 def words_of(*texts: str) -> set[str]:
-    """The words that were made to be told apart: `u…x` of the user's, `m…x` of the model's."""
+    """Return the marked words: `u…x` of the user's, `m…x` of the model's."""
     return {word for text in texts for word in _WORD.findall(text)}
 
 
 def is_malformed(params: object) -> bool:
-    """Whether a `textDocument/didChange` is none, by the protocol's types."""
+    """Tell whether the parameters of `textDocument/didChange` violate the protocol's types."""
     if not isinstance(params, dict):
         return True
     document, changes = params.get("textDocument"), params.get("contentChanges")

@@ -1,4 +1,4 @@
-"""Lives one after the other until so many messages are sent, and how a failing one is cut down."""
+"""Run lives until a number of messages is sent, and minimize a failing life."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -9,11 +9,11 @@ from tests.fuzz.grammar import WORDS
 from tests.fuzz.life import CLIENTS, Figures, Life, Op, plan, play
 
 LENGTH = 8_000
-"""Words of a life."""
+"""The number of words of a life."""
 MOST_GROWTH = 0.02
-"""How much more memory may be in use at the end of a life than in its middle."""
+"""The share by which memory may grow between the middle and the end of a life."""
 CUT_SECONDS = 600.0
-"""How long a failing life is cut down."""
+"""Seconds for minimizing a failing life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Failure:
     """A life that ended in a violation.
 
     Attributes:
-        seed: Of the life.
-        ops: What it takes; some faults need luck as well, and are not cut down as far.
-        violation: What must not be.
+        seed: The seed of the life.
+        ops: The minimized words; some faults need luck as well, and are reduced less.
+        violation: The violation.
     """
 
     seed: int
@@ -41,14 +41,14 @@ class Failure:
 
 @dataclass(slots=True)
 class Result:
-    """What came of many lives.
+    """The results of many lives.
 
     Attributes:
-        n_messages: Sent to servers.
-        n_lives: How many servers there were.
-        n_edits: Made in texts for them.
-        failure: The first, cut down.
-        figures: What the server of the last life took, at its quarters.
+        n_messages: The number of messages sent to servers.
+        n_lives: The number of servers.
+        n_edits: The number of edits made in texts for the servers.
+        failure: The first failure, minimized.
+        figures: The usage of the last life's server at its quarters.
     """
 
     n_messages: int = 0
@@ -65,13 +65,13 @@ class Result:
 
 
 def fuzz(n_messages: int, seed: int, *, n_words: int = LENGTH, broken: str = "") -> Result:
-    """Live until so many messages are sent, or one life ends badly.
+    """Run lives until `n_messages` are sent, or one life fails.
 
     Args:
-        n_messages: How many, about.
-        seed: Of the first life; the others follow.
-        n_words: Of a life.
-        broken: The piece that is taken out of every server.
+        n_messages: The approximate number of messages.
+        seed: The seed of the first life; the next lives count up.
+        n_words: The number of words of a life.
+        broken: The name of the piece to remove from every server.
     """
     result = Result()
     while result.n_messages < n_messages:
@@ -90,13 +90,13 @@ def fuzz(n_messages: int, seed: int, *, n_words: int = LENGTH, broken: str = "")
 def measured(
     n_words: int, seed: int, *, broken: str = "", words: Collection[str] = WORDS
 ) -> Result:
-    """One life in which memory is measured; growth in its second half is a failure too.
+    """Run one life with memory measurements; growth in its second half is a failure too.
 
     Args:
-        n_words: How many are planned.
-        seed: Of the life.
-        broken: The piece that is taken out of the server.
-        words: Those of the plan that are said; the others are left out.
+        n_words: The number of planned words.
+        seed: The seed of the life.
+        broken: The name of the piece to remove from the server.
+        words: The words of the plan to send; the others are left out.
     """
     ops = tuple(op for op in plan(seed, n_words) if op[0] in words)
     life = asyncio.run(play(seed, ops, broken=broken, counts_memory=True))
@@ -106,7 +106,7 @@ def measured(
 
 
 def grown(figures: Sequence[Figures]) -> str:
-    """What has grown too much between the middle of a life and its end; empty: nothing."""
+    """Describe excessive growth between the middle of a life and its end; empty for none."""
     middle, end = figures[len(figures) // 2 - 1], figures[-1]
     growth = end.in_use / middle.in_use - 1
     if growth > MOST_GROWTH:
@@ -117,7 +117,7 @@ def grown(figures: Sequence[Figures]) -> str:
 
 
 def table(figures: Sequence[Figures]) -> Iterator[str]:
-    """One line for each time of measuring."""
+    """Yield one line for each measurement."""
     for one in figures:
         yield (
             f"behind {one.n_messages:,} messages: {one.in_use / 1e6:.1f} MB in use, "
@@ -126,7 +126,7 @@ def table(figures: Sequence[Figures]) -> Iterator[str]:
 
 
 def cut_down(seed: int, ops: tuple[Op, ...], violation: str, broken: str = "") -> Failure:
-    """Leave out words as long as it still fails (Zeller's delta debugging, greedily)."""
+    """Leave out words as long as the life fails (Zeller's delta debugging, greedily)."""
 
     def fails(fewer: tuple[Op, ...]) -> str:
         return _lived(seed, fewer, broken).violation
@@ -138,7 +138,7 @@ def cut_down(seed: int, ops: tuple[Op, ...], violation: str, broken: str = "") -
 def cut_down_by(
     fails: Callable[[tuple[Op, ...]], str], ops: tuple[Op, ...], violation: str
 ) -> tuple[tuple[Op, ...], str]:
-    """The same, by what `fails` says of fewer words: a violation, or nothing."""
+    """Minimize with `fails`, which returns the violation of fewer words, or an empty string."""
     until = monotonic() + CUT_SECONDS
     size = len(ops) // 2
     while size:

@@ -1,7 +1,7 @@
-"""The server as it is, with a model that answers anything, and commands that look into it.
+"""The server with a model that answers anything, and with commands that inspect it.
 
-Run as a script. `--broken NAME` takes one piece out of it: proof that the fuzzer would notice.
-`--counted` lets what the model says follow from the number of the request only.
+Run as a script. `--broken NAME` removes one piece, to prove that the fuzzer notices. `--counted`
+makes the model's answers depend only on the number of the request.
 """
 
 import ctypes
@@ -47,7 +47,7 @@ DECISIONS = {
 
 
 class MallInfo(ctypes.Structure):
-    """`struct mallinfo2` of glibc."""
+    """The structure `mallinfo2` of glibc."""
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
@@ -59,9 +59,9 @@ class MallInfo(ctypes.Structure):
 
 
 def memory(state: ServerState, given: tuple[object, ...]) -> dict[str, int]:
-    """`test.memory`: bytes in use, as the allocator counts them, resident bytes, descriptors.
+    """Answer `test.memory`: bytes in use by the allocator, resident bytes, descriptors.
 
-    In use is exact where Python asks the allocator for everything (`PYTHONMALLOC=malloc`).
+    The bytes in use are exact if Python uses the allocator for everything (`PYTHONMALLOC=malloc`).
     """
     _ = gc.collect()
     ask = ctypes.CDLL(None).mallinfo2
@@ -74,16 +74,16 @@ def memory(state: ServerState, given: tuple[object, ...]) -> dict[str, int]:
 
 
 def checksums(state: ServerState, given: tuple[object, ...]) -> list[int | None]:
-    """`test.checksums`: of each of these documents' text; null for one that is not held."""
+    """Answer `test.checksums`: the checksum of each document's text; null if unknown."""
     documents = (state.workspace.document(str(uri)) for uri in given)
     return [None if one is None else checksum(one.text) for one in documents]
 
 
 def decide(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.decide`: a command about hunks, and those of a state as they were when it was said.
+    """Answer `test.decide`: run a command about hunks, and list the hunks of a state.
 
-    At once, for between two messages a hunk may come or change: then it would not be known to what the
-    user has said yes.
+    One command does both, because a hunk may appear or change between two messages: then the
+    approved hunks would be unknown.
     """
     name, wanted, *arguments = given
     listed = review_commands.proposals(state, ({"state": wanted},))
@@ -91,8 +91,8 @@ def decide(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 
 
 def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.answer`: `stet.answer`, and the questions that it answered; at once, as the oldest that
-    waits may be another by the next message."""
+    """Answer `test.answer`: run `stet.answer`, and list the questions that it answered; the oldest
+    waiting question may be another by the next message."""
     waiting: Any = state.agent.questions
     before = {key: one.question.text for key, one in waiting._pending.items()}
     answered = turn_commands.answer(state, given)
@@ -103,11 +103,11 @@ def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 
 
 def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.fillDisk`: no file can grow beyond so many bytes; -1: there is room again."""
+    """Answer `test.fillDisk`: limit the size of files in bytes; -1 removes the limit."""
     [n_bytes] = given
     assert isinstance(n_bytes, int)
     sys.dont_write_bytecode = (
-        True  # or a module imported now is cut off, for all later processes too
+        True  # or a module imported now is truncated, for all later processes too
     )
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard if n_bytes < 0 else n_bytes, hard))
@@ -115,8 +115,8 @@ def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object
 
 
 def unsaved_hunks(state: ServerState, given: tuple[object, ...]) -> list[object] | None:
-    """`test.kept`: hunks that are otherwise on the disk than here; null while the disk refuses."""
-    if _has_unwritten(state):  # before the rows are read: a worker may be writing them just now
+    """Answer `test.kept`: hunks that differ on the disk; null while the disk refuses writes."""
+    if _has_unwritten(state):  # before reading rows, which a worker may be writing
         return None
     found = {hunk.id: _reported(hunk) for hunk in state.store.load().hunks}
     if _has_unwritten(state):
@@ -124,19 +124,19 @@ def unsaved_hunks(state: ServerState, given: tuple[object, ...]) -> list[object]
     return [
         [hunk.id, hunk.state, found.get(hunk.id)]
         for hunk in state.ledger.hunks()
-        # Of what is decided only the latest is kept.
+        # Of decided hunks only the latest are stored.
         if found.get(hunk.id, None if hunk.state in LIVE else hunk.state) != _reported(hunk)
     ]
 
 
 def _has_unwritten(state: ServerState) -> bool:
-    """Return whether something would not survive a kill now."""
+    """Tell whether a kill now would lose something."""
     return bool(state.store.not_persisted)
 
 
 def _reported(hunk: Hunk) -> HunkState:
-    """Return a hunk's state without what is not persisted: what only the text as it is just now tells, and
-    that an edit of lines is on its way or waits for the editor (after a restart such a hunk is pending).
+    """Return a hunk's state without the parts that are not persisted: a conflict, which depends on
+    the current text, and an edit of lines in flight (after a restart such a hunk is pending).
     """
     if hunk.state is HunkState.SENT and is_line_hunk(hunk):
         return HunkState.PENDING
@@ -144,15 +144,15 @@ def _reported(hunk: Hunk) -> HunkState:
 
 
 def documents_of(state: ServerState) -> list[tuple[str, TextDocument]]:
-    """The user's open documents with their names, as the model is shown them."""
+    """Return the user's open documents with their names, as the model sees them."""
     snapshot = state.workspace.snapshot()
     held = ((one.uri, state.workspace.shown(one.uri)) for one in snapshot.documents.values())
     return [(snapshot.name_of(uri), one) for uri, one in held if one is not None]
 
 
 def keep_little() -> None:
-    """What is kept on purpose up to a bound, up to one that a life reaches in its first half: what
-    grows behind it is a leak."""
+    """Lower the bounds of stores so that a life reaches them in its first half: later growth is a
+    leak."""
     of_turns: Any = agent
     of_turns.MAX_TURNS, session.MAX_TURNS, session.MAX_USER_MESSAGES = 8, 3, 8
     sending.MOST = 8
@@ -168,7 +168,7 @@ def keep_little() -> None:
 
 
 def import_all() -> None:
-    """What is imported once a text needs it comes at once: on its day it would look like a leak."""
+    """Import late modules at once: an import during the life would look like a leak."""
     _ = block_parser()
 
 
@@ -178,7 +178,7 @@ def main() -> int:
     import_all()
     arrival.CONFIRM_SECONDS, arrival.UNOPENED_SECONDS, arrival.OPENED_SECONDS = 1.0, 0.5, 0.5
     start_logging("")
-    faulthandler.register(signal.SIGUSR1)  # where it is, when it is silent
+    faulthandler.register(signal.SIGUSR1)  # prints the stacks of a silent server
     if "--broken" in sys.argv:
         broken(sys.argv[sys.argv.index("--broken") + 1])
     server = build_server()

@@ -1,4 +1,4 @@
-"""Lives of real servers with editors that send anything: 100,000 messages, and no harm from any."""
+"""Lives of real servers with editors that send anything: 100,000 messages without a violation."""
 
 import asyncio
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.fuzz.reference import Violation, key_of
 from tests.fuzz.run import cut_down_by, fuzz, grown, measured
 
 N_MESSAGES = 34_000
-"""Of each part; they are apart so that cores can share them."""
+"""Messages of each part; separate parts can run on several cores."""
 
 
 @pytest.mark.timeout(900)
@@ -50,7 +50,7 @@ def test_edit_without_an_approval_is_detected() -> None:
     never_yes = {"agent", "check", "open", "type"}
     lives = {seed: [op for op in plan(seed, 12_000) if op[0] in never_yes] for seed in (3, 5, 6, 7)}
     assert asyncio.run(play(3, lives[3])).violation == ""
-    # What waits when somebody looks hangs on how fast the machine is: one life may see no such edit.
+    # The pending hunks at a check depend on the machine's speed: one life may have no such edit.
     reported = (asyncio.run(play(seed, ops, broken="unasked")) for seed, ops in lives.items())
     assert any("nobody said yes" in life.violation for life in reported)
 
@@ -79,7 +79,7 @@ def test_a_failing_life_is_cut_down_to_what_it_takes() -> None:
 
 
 class OneWay:
-    """A connection to nobody."""
+    """A connection that sends nothing."""
 
     def send(self, *messages: object) -> None:
         """Drop messages."""
@@ -113,7 +113,7 @@ def test_an_edit_for_the_disk_is_wrong_where_the_server_had_read_that_the_file_i
         with pytest.raises(Violation, match="for the disk, but it is open"):
             editor.catch_up(all_of_them=True)
     else:
-        receive()  # and the editor looks at it only after its user has opened the file
+        receive()  # the editor handles the edit only after its user has opened the file
         open_then_send()
         editor.catch_up(all_of_them=True)
         assert editor.documents[key_of(uri)].text == "u1x\nm1x\n"

@@ -1,4 +1,4 @@
-"""Parsers and what is made to hurt them: no error that is not declared, no time beyond the length's."""
+"""Parsers with hostile input: only declared errors, and time proportional to the length."""
 
 from collections.abc import Callable
 from contextlib import suppress
