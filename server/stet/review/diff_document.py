@@ -1,10 +1,10 @@
-"""All pending hunks as one page, a unified diff, and the decisions in the page edited by the user.
+"""All pending hunks as one unified diff, and the user's decisions by editing the diff.
 
-Each hunk has its own `@@` section with its id, even if the next hunk is near, because each is
-decided by itself. A hunk that the user has removed from the page is rejected. A hunk with other `+`
-lines is amended. A hunk with other changed lines is left alone and reported, and so is a whole page
-that looks damaged. White space at the ends of lines does not count, because editors remove it; line
-ends don't either.
+Each hunk has a separate `@@` section with its id, even if the next hunk is near, because each hunk
+is decided separately. A hunk that the user has removed from the page is rejected. A hunk with other
+`+` lines is amended. A hunk with other changed lines is not decided but reported, and so are all
+hunks if the page is damaged. White space at the ends of lines is ignored, because editors remove
+it; so are line ends.
 """
 
 import re
@@ -22,9 +22,9 @@ from stet.text.lines import dominant_line_end, split_lines, whole_lines, without
 NO_END = "\\ No newline at end of file"
 FIRST_LINE = "# Stet review "
 HEAD = re.compile(r"@@ .*? @@ (\S+)")
-"""What a hunk's section begins with; its id is the group."""
+"""The first line of a hunk's section; the group is the hunk's id."""
 FILE = "diff --git "
-"""What a file's heading begins with."""
+"""The start of a file's heading."""
 
 _NAME = re.compile(rf"{FIRST_LINE}(\w+)")
 _FILE_HEADS = ("--- ", "+++ ")
@@ -34,7 +34,7 @@ _TWICE = "it is there twice"
 _TORN = "the lines around it are not as they were; delete whole hunks, from `@@` to `@@`"
 _WHOLE = "only its deletion means something here"
 CONTEXT = 3
-"""Lines shown round a hunk, where they are not another hunk's."""
+"""The lines shown around a hunk, except lines of another hunk."""
 _HOW = """\
 # - Delete a hunk, from its `@@` line to the next, to reject it.
 # - Edit its `+` lines to have them written instead.
@@ -44,7 +44,7 @@ _HOW = """\
 
 @dataclass(frozen=True, slots=True)
 class DiffSection:
-    """One hunk as shown.
+    """The section of one hunk.
 
     Attributes:
         hunk: The hunk at the time of writing.
@@ -57,12 +57,12 @@ class DiffSection:
 
 @dataclass(frozen=True, slots=True)
 class DiffDocument:
-    """A review as written.
+    """A page as it was written.
 
     Attributes:
         text: The whole text.
-        name: The name in its first line, so that an edited page is compared with the right one.
-        sections: Its hunks, in order.
+        name: The name in the first line, by which an edited page is compared with the right one.
+        sections: The sections of the hunks, in order.
     """
 
     text: str
@@ -72,12 +72,12 @@ class DiffDocument:
 
 @dataclass(frozen=True, slots=True)
 class DiffDecisions:
-    """What the user has done to a page.
+    """The user's decisions in a page.
 
     Attributes:
-        rejected: Ids of the hunks that are gone, in order.
-        amended: Ids with the text that is to be written instead, in order.
-        refused: Ids of hunks that are left alone, with a reason, in order.
+        rejected: The ids of the removed hunks, in order.
+        amended: The ids of the amended hunks, each with its new text, in order.
+        refused: The ids of the hunks that are not decided, each with a reason, in order.
     """
 
     rejected: tuple[str, ...] = ()
@@ -86,15 +86,13 @@ class DiffDecisions:
 
 
 def document_name(text: str) -> str | None:
-    """Return which page an edited text comes from; None where its first line is gone."""
+    """Return the name of the page of an edited text; None if its first line is missing."""
     found = (_NAME.match(line) for line in split_lines(text) if line.startswith(FIRST_LINE))
     return next((match[1] for match in found if match), None)
 
 
 def parse_decisions(document: DiffDocument, edited: str) -> DiffDecisions:
-    """Return what the user has decided by editing `document` into `edited`. Hunks that the document
-    never had are ignored.
-    """
+    """Return the decisions by which `document` became `edited`; ignore unknown hunks."""
     found, strays = _sections(edited)
     rejected: list[str] = []
     amended: list[tuple[str, str]] = []
@@ -140,7 +138,7 @@ def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
 
 
 def _section_problem(section: DiffSection, now: Sequence[str]) -> str:
-    """Return why an edited section can't be taken, or nothing."""
+    """Return the problem of an edited section; "" if there is none."""
     shown = section.lines
     is_same = _unchanged_lines(now) == _unchanged_lines(shown)
     if section.hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE}:
@@ -160,7 +158,7 @@ def _section_problem(section: DiffSection, now: Sequence[str]) -> str:
 
 
 def _unchanged_lines(lines: Sequence[str]) -> list[str]:
-    """Return context and removed lines as they compare."""
+    """Return the context lines and removed lines, normalized for comparison."""
     unchanged = [line.rstrip() for line in lines if not line.startswith(("+", "\\"))]
     while unchanged and not unchanged[-1]:
         unchanged.pop()
@@ -174,7 +172,7 @@ def _added_lines(lines: Sequence[str]) -> list[str]:
 def _new_text(section: DiffSection, now: Sequence[str]) -> str | None:
     """Return the text that an edited section would write; None if the hunk writes this text anyway.
 
-    Lines that are as they were keep their white space and line end; the others get the hunk's own.
+    Unchanged lines keep their white space and line end; others get the hunk's line end.
     """
     hunk = section.hunk
     old = whole_lines(hunk.new)
@@ -196,9 +194,7 @@ def _new_text(section: DiffSection, now: Sequence[str]) -> str | None:
 
 
 def _ended(lines: list[str], now: Sequence[str], end: str, *, open_end: bool) -> str:
-    """Return `lines` as one text; the last has no end only if it had none and the page still says
-    so.
-    """
+    """Return `lines` as one text; without a final line end only if there was none, as the page says."""
     if not lines:
         return ""
     *above, last = [line if line != without_end(line) else f"{line}{end}" for line in lines]
@@ -209,14 +205,14 @@ def _ended(lines: list[str], now: Sequence[str], end: str, *, open_end: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class DiffLocation:
-    """A line that a page shows, relative to a hunk. The hunk's current place is known elsewhere.
+    """A line that a page shows, relative to a hunk, whose place may change.
 
     Attributes:
-        hunk: The hunk's id.
-        n_above: The distance above its first line; 0 if the line is not above.
-        n_below: The distance below its last line, 1 for the next; 0 if the line is not below.
-        nth: Otherwise the index of the hunk's own line, from 0. An added line counts as the line
-            that it replaces, or as the last.
+        hunk: The id of the hunk.
+        n_above: The distance above the hunk's first line; 0 if the line is not above.
+        n_below: The distance below the hunk's last line, 1 for the next; 0 if not below.
+        nth: Otherwise the index of the line in the hunk, from 0. An added line counts as the line
+            that it replaces, or as the last line.
     """
 
     hunk: str
@@ -225,8 +221,9 @@ class DiffLocation:
     nth: int = 0
 
     def line_in(self, hunk: Hunk) -> int:
-        """Return the line of the file, 0-based, where `hunk` is the hunk as it is now. The line may
-        be after the end of the text.
+        """Return the line of the file, 0-based, for the current state `hunk` of the hunk.
+
+        The line may be after the end of the text.
         """
         if self.n_above:
             return max(hunk.range.start.line - self.n_above, 0)
@@ -240,12 +237,12 @@ def locate_line(document: DiffDocument, text: str, line: int) -> DiffLocation | 
     """Return the location that a line of a page shows.
 
     Args:
-        document: As it was written.
-        text: As it is now.
-        line: 0-based. Below the heading of a file it is that file's first hunk.
+        document: The page as it was written.
+        text: The current text of the page.
+        line: The line of the page, 0-based. A line in a file's heading means its first hunk.
 
     Returns:
-        None above all files, and for hunks that the page never had.
+        None for a line above all files, and for unknown hunks.
     """
     sections = {section.hunk.id: section for section in document.sections}
     lines = [without_end(one) for one in split_lines(text)]
@@ -261,9 +258,7 @@ def locate_line(document: DiffDocument, text: str, line: int) -> DiffLocation | 
 
 
 def _within(section: DiffSection, upto: list[str]) -> DiffLocation:
-    """Return the location of the last line in `upto`, the lines below a hunk's `@@` line. If `upto`
-    is empty, the location is the `@@` line itself.
-    """
+    """Return the location of the last line of `upto`, or of the `@@` line above if it is empty."""
     marks = [line[:1] for line in section.lines]
     n_before = next((n for n, mark in enumerate(marks) if mark in ("+", "-")), len(marks))
     n_old, n_after = marks.count("-"), marks.count(" ") - n_before
@@ -288,9 +283,9 @@ def render_diff(
     """Return the diff document for hunks that are pending or in conflict.
 
     Args:
-        hunks: In any order.
-        texts: The current text of every file they touch, by URI as they spell it.
-        name_of: What a file is called.
+        hunks: The hunks, in any order.
+        texts: The current texts of their files, by URI in the hunks' spelling.
+        name_of: Returns the displayed name of a file, by URI.
     """
     parts: list[str] = []
     sections: list[DiffSection] = []
@@ -354,14 +349,14 @@ def _file_head(hunk: Hunk, name: str, new_name: str) -> str:
 
 
 def _whole_file_lines(hunk: Hunk) -> tuple[str, ...]:
-    """Return the lines that a hunk about a whole file shows below its `@@` line."""
+    """Return the lines below the `@@` line of a hunk about a whole file."""
     if hunk.kind is HunkKind.MOVE:
         return ()
     return (*_marked("-", whole_lines(hunk.old)), *_marked("+", whole_lines(hunk.new)))
 
 
 def _render_section(section: DiffSection, old: tuple[int, int], new: tuple[int, int]) -> str:
-    """Return a section as text. `old` and `new` are its first line, 0-based, and its number of lines."""
+    """Return a section as text; `old` and `new` are a first line (0-based) and a line count."""
     hunk = section.hunk
     note = "(conflict) " if hunk.state is HunkState.CONFLICT else ""
     note += "(merged with your change) " if hunk.mixed else ""
@@ -370,7 +365,7 @@ def _render_section(section: DiffSection, old: tuple[int, int], new: tuple[int, 
 
 
 def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines as a diff shows them; one without an end is said to have none."""
+    """Yield lines as a diff shows them, with a note after a line without a line end."""
     for line in lines:
         body = without_end(line)
         yield mark + body

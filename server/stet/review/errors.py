@@ -1,4 +1,4 @@
-"""What the ledger refuses.
+"""Errors of the ledger.
 
 ReviewError
 ├── UnknownHunk
@@ -15,11 +15,11 @@ from stet.review.proposal import Hunk
 
 
 class ReviewError(Exception):
-    """A sentence for the user or the model."""
+    """The base of the errors; the message is a sentence for the user or the model."""
 
 
 class UnknownHunk(ReviewError):
-    """There is no hunk of that id."""
+    """No hunk has this id."""
 
     def __init__(self, hunk_id: str, known: tuple[str, ...]) -> None:
         near = difflib.get_close_matches(hunk_id, known, n=1)
@@ -28,7 +28,7 @@ class UnknownHunk(ReviewError):
 
 
 class HunkOverlap(ReviewError):
-    """A new hunk would share its place with one that must stay."""
+    """A new hunk would share its place with a hunk that can't be replaced."""
 
     def __init__(self, hunk: Hunk) -> None:
         first, last = hunk.range.start.line + 1, hunk.range.last_line + 1
@@ -55,14 +55,14 @@ class WrongHunkState(ReviewError):
 
 
 class EditInFlight(WrongHunkState):
-    """An edit of the hunk has gone to the editor, whose text must come back first."""
+    """An edit of the hunk was sent, and the editor must first report its text."""
 
     def __init__(self, hunk_id: str) -> None:
         super().__init__(f"{hunk_id} is on its way into the text: try again in a moment")
 
 
 class UndoConflict(ReviewError):
-    """The user has written over an accepted hunk since."""
+    """The user has changed the text of an accepted hunk since."""
 
     def __init__(self, hunk_id: str) -> None:
         super().__init__(

@@ -1,8 +1,8 @@
 """The outcomes of a conversation's proposals and the changes of its files since the last report.
 
-Values only; `stet.context.since_last_turn` describes them in words. All text of files comes through
-`Snapshot.show`: for a file that may not be shown (any more), the model only learns that a hunk was
-decided.
+This module has values only; `stet.context.since_last_turn` describes them in words. All text of
+files is read through `Snapshot.show`: of a file that may not be shown, the model is only told that
+a hunk was decided.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,11 +20,10 @@ from stet.workspace.uris import canonical
 def external_changes(
     before: TextDocument, now: TextDocument, accepted: Sequence[Hunk]
 ) -> tuple[LineHunk, ...]:
-    """Return the changes from `before` to `now`, except accepted hunks that are in `now` as
-    written.
+    """Return the changes from `before` to `now`, except accepted hunks that are in `now` unchanged.
 
-    Those are taken out of `now` before the two are compared, where the two differ at their places.
-    New lines are counted in `now`, from 0.
+    These hunks are removed from `now` before the comparison, if the two texts differ in their
+    places. New lines are counted in `now`, from 0.
     """
     changes = diff_lines(before.lines, now.lines)
     hunks = sorted(
@@ -44,13 +43,13 @@ def external_changes(
     return tuple(
         LineHunk(one.old_start, one.old, _line_with(one.new_start, hunks), one.new)
         for one in diff_lines(before.lines, lines)
-        # If a hunk is at the end, the empty rest after the last line end may be one too many.
+        # If a hunk is at the end, the empty line after the last line end may remain as a change.
         if "".join(one.old) != "".join(one.new)
     )
 
 
 def _is_part_of(hunk: Hunk, now: TextDocument, changes: Sequence[LineHunk]) -> bool:
-    """Return whether `now` contains an accepted hunk as written, and the changes include it."""
+    """Return whether `now` contains an accepted hunk unchanged, and the changes include it."""
     if now.text_in(hunk.range) != hunk.new:
         return False
     start, end = _lines_of(hunk)
@@ -96,16 +95,16 @@ class HunkOutcome:
     """The outcome of one hunk.
 
     Attributes:
-        hunk: Its id.
-        state: Its state, as reported to the model; superseded: by another conversation.
+        hunk: The id of the hunk.
+        state: The state as reported to the model; superseded means by another conversation.
         file: The model's name for the file; empty if it may not be shown.
         line: The current line of the hunk, from 1; 0 if there is no such line.
         summary: The purpose of the hunk.
-        reason: The user's reason, if they gave one.
+        reason: The user's reason; empty if there is none.
         diff: The user's changes to the text that the agent wrote; lines are counted within it.
         theirs: In conflict, the lines of the user at the place; None otherwise.
-        is_changed: Whether the user has changed it, reported now or before.
-        inline: Whether the text contains it as a block.
+        is_changed: Whether the user has changed the hunk, reported now or before.
+        inline: Whether the hunk is a block in the text.
         new_file: For an accepted move, the new name of the file.
     """
 
@@ -126,11 +125,11 @@ class HunkOutcome:
 class FileDelta:
     """The changes of a file that the model was shown, without its own accepted edits.
 
-    Changes are edits, another name, its removal.
+    Changes are edits, a rename and the removal.
 
     Attributes:
         file: The model's name for the file.
-        changes: In order; new lines are counted in the current text, from 0.
+        changes: The changes in order; new lines are 0-based lines of the current text.
         is_gone: Whether the file no longer exists.
     """
 
@@ -141,7 +140,7 @@ class FileDelta:
 
 @dataclass(frozen=True, slots=True)
 class ModelKnowledge:
-    """The knowledge of the model of a conversation.
+    """The state of files and hunks that the model of a conversation knows.
 
     Attributes:
         upto: The `changed` of the latest reported change of a hunk; None while the conversation has
@@ -155,11 +154,11 @@ class ModelKnowledge:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackDelta:
-    """The news for the model.
+    """The report to the model since the last report.
 
     Attributes:
-        outcomes: The most urgent first, then in order of file and place.
-        files: In the order they were shown.
+        outcomes: The outcomes, the most urgent first, then in order of file and place.
+        files: The changed files, in the order in which they were shown.
         knowledge: The model's knowledge after the report.
     """
 
@@ -173,12 +172,12 @@ def collect_feedback(
 ) -> FeedbackDelta:
     """Return what is new in a conversation, and what is still pending.
 
-    May ask the disk: call it in a worker thread where the event loop runs.
+    This may read the disk: call it in a worker thread if the event loop is running.
 
     Args:
-        snapshot: The world now.
-        hunks: All of the conversation, as they are in that world.
-        knowledge: What the model knows.
+        snapshot: The current state of the workspace.
+        hunks: All hunks of the conversation, in their current state.
+        knowledge: The model's knowledge after the last report.
     """
     latest = max((hunk.changed for hunk in hunks), default=knowledge.upto or 0)
     upto = latest if knowledge.upto is None else knowledge.upto
@@ -209,8 +208,8 @@ class _FileView:
     """The visible state of a file.
 
     Attributes:
-        document: Its text, if there is a text that may be shown.
-        is_missing: Whether there is no text because there is no such file.
+        document: The text, if the file has a text that may be shown.
+        is_missing: Whether the file does not exist.
     """
 
     document: TextDocument | None
@@ -222,7 +221,7 @@ class _FileView:
 
 
 class _FileViews:
-    """Looks at every file once."""
+    """A cache of the visible states of files."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -239,17 +238,17 @@ class _FileViews:
 
 
 def _is_reported(hunk: Hunk, ids: Iterable[str], *, is_news: bool) -> bool:
-    """Return whether a hunk is reported to the model: undecided ones always, decided ones once."""
+    """Return whether a hunk is reported: always while undecided, once when decided."""
     state = _state(hunk)
     if state in LIVE:
         return True
-    # The agent knows of its own replacements; of those by other conversations it does not.
+    # The model knows its own replacements, but not replacements by other conversations.
     by_itself = state is HunkState.SUPERSEDED and hunk.reason.rpartition(" ")[-1] in ids
     return is_news and state in _REPORTED and not by_itself
 
 
 def _state(hunk: Hunk) -> HunkState:
-    """Return the state of a hunk as it is reported: a hunk that the editor has undone is undone."""
+    """Return the reported state of a hunk: `UNDONE` after an undo in the editor."""
     is_undone = hunk.state is HunkState.PENDING and hunk.reason == UNDONE_IN_EDITOR
     return HunkState.UNDONE if is_undone else hunk.state
 
@@ -280,27 +279,23 @@ def _outcome(hunk: Hunk, views: _FileViews, *, is_news: bool) -> HunkOutcome:
 
 
 def _new_file(hunk: Hunk, views: _FileViews) -> str:
-    """Return the name of a file after an accepted move. Empty if there is no move, or the file may
-    not be named.
-    """
+    """Return the new name of a file after an accepted move; "" if there is none to show."""
     is_named = hunk.has_moved_away and views.at(hunk.new_uri).may_be_named
     return views.snapshot.name_of(hunk.new_uri) if is_named else ""
 
 
 def _content(text: str) -> tuple[str, ...]:
-    """Return the lines of a hunk's text without line ends, which are not content and which editors
-    change.
-    """
+    """Return the lines of a hunk's text without line ends, which editors may change."""
     return tuple(without_end(line) for line in whole_lines(text.strip("\r\n")))
 
 
 def _now_at(uri: str, views: _FileViews, decided: Iterable[Hunk]) -> str:
     """Return the present URI of a file that was shown; empty if a decision removed the file.
 
-    Changes by the reported decisions are no news of the file: its move, its removal, the undo of a
-    new file.
+    Changes by the reported decisions are not reported for the file: its move, its removal, the undo
+    of a new file.
     """
-    # In the order it was decided: a file may have been moved twice.
+    # In the order of the decisions: a file may have been moved twice.
     for hunk in sorted(decided, key=lambda hunk: hunk.changed):
         if not views.at(uri).is_missing:
             break
@@ -319,8 +314,9 @@ def _now_at(uri: str, views: _FileViews, decided: Iterable[Hunk]) -> str:
 def _file_delta(
     before: TextDocument, uri: str, views: _FileViews, accepted: Sequence[Hunk]
 ) -> FileDelta | None:
-    """Return the changes in a file, now at `uri`, since it was shown. None if there are no changes,
-    or the file may not be shown.
+    """Return the changes in a file, now at `uri`, since it was shown; None if there are none.
+
+    Return None also if the file may not be shown.
     """
     view = views.at(uri)
     if view.is_missing:

@@ -1,4 +1,4 @@
-"""From a prepared draft to hunks: where each hunk is, and which hunks it replaces."""
+"""Creation of hunks from prepared drafts, and replacement of earlier hunks."""
 
 import dataclasses
 from bisect import bisect_left
@@ -31,17 +31,17 @@ _Place = tuple[int, int]
 
 
 class _MovePart(NamedTuple):
-    """The edit of one file's links, as a part of a move; and the number of its first hunk."""
+    """A move whose links an edit changes, and the number of the edit's first hunk."""
 
     move: Hunk
     first: int
 
 
 class _EditSlot(NamedTuple):
-    """The hunks of a file as an edit finds them.
+    """The hunks of a file before an edit is added.
 
     Attributes:
-        track: The file.
+        track: The tracked file.
         staying: The amended hunks that the edit proposes again unchanged, by place.
         fresh: The new hunks of the edit.
         replaced: The hunks that the edit replaces or withdraws.
@@ -61,17 +61,17 @@ def propose_lines(
     amends: Collection[str] = (),
     part_of: _MovePart | None = None,
 ) -> list[str]:
-    """Take an edit as pending hunks. Return their ids, and those of amended hunks that stay.
+    """Add an edit as pending hunks; return their ids and the ids of unchanged amended hunks.
 
     Args:
-        store: Takes the hunks.
+        store: The store for the hunks.
         draft: The edit.
         prepared: The edit after the policy check.
         amends: Pending hunks whose effect the edit includes.
         part_of: The move whose links the edit changes.
 
     Raises:
-        HunkOverlap: If there is a live hunk of the same turn in the place, or a sent one.
+        HunkOverlap: If a live hunk of the same turn, or a sent hunk, is in the place.
     """
     document, authorized = draft.document, prepared.authorized
     if not authorized.hunks and not amends:
@@ -110,7 +110,7 @@ def _prepare_slot(
     prepared: PreparedDraft,
     amends: frozenset[str] = frozenset(),
 ) -> _EditSlot:
-    """Check that an edit can be taken, without taking it.
+    """Check that an edit can be added, and return the affected hunks.
 
     Raises:
         HunkOverlap: As `propose_lines`.
@@ -118,7 +118,7 @@ def _prepare_slot(
     document, hunks = draft.document, prepared.authorized.hunks
     tracked = store.ensure_tracked(document)
     if document.version is None:
-        # The other hunks may have to follow the text on the disk first.
+        # First move the other hunks to the text on the disk.
         catch_up(store, tracked, document.text)
     staying = _staying(tracked, hunks, amends)
     fresh = [hunk for hunk in hunks if _place_of(hunk) not in staying]
@@ -159,7 +159,8 @@ def _conflicting_hunks(
     """Return the live hunks of other turns that share a place with the new hunks.
 
     Raises:
-        HunkOverlap: If one of them has to stay, and is not an insertion beside a new insertion.
+        HunkOverlap: If such a hunk can't be replaced, and is not an insertion beside a new
+            insertion.
     """
     found: dict[str, None] = {}
     for hunk in fresh:
@@ -167,7 +168,7 @@ def _conflicting_hunks(
             if anchor.hunk in amends:
                 continue
             other = store.current(store[anchor.hunk])
-            # A hunk in conflict can't be accepted: the turn may replace its own.
+            # A hunk in conflict can't be accepted, so its turn may replace it.
             mine = other.turn == draft.turn and other.state is not HunkState.CONFLICT
             on_way = store.is_on_its_way(other.id)
             if mine and anchor.is_insertion and not hunk.old and not on_way:
@@ -181,7 +182,7 @@ def _conflicting_hunks(
 def _close_replaced(
     store: HunkStore, tracked: TrackedDocument, hunk_id: str, made: Sequence[tuple[_Place, str]]
 ) -> Hunk:
-    """Close and return a hunk: superseded where a new hunk replaces it, else withdrawn."""
+    """Close and return a hunk: superseded if a new hunk replaces it, else withdrawn."""
     anchor = tracked.anchor(hunk_id)
     place = (anchor.first, anchor.end) if anchor else (0, 0)
     # The new hunks are in order of place, and do not touch each other.
@@ -197,10 +198,10 @@ def _close_replaced(
 
 
 def propose_create(store: HunkStore, draft: CreateDraft, prepared: PreparedDraft) -> str:
-    """Take a new file as one pending hunk. Return its id.
+    """Add a new file as one pending hunk; return its id.
 
     Raises:
-        HunkOverlap: If an earlier hunk for the new file is sent.
+        HunkOverlap: If an earlier hunk for the new file has been sent.
     """
     hunk = _whole_file_hunk(store, draft, prepared)
     gone = _close_earlier(store, hunk)
@@ -211,15 +212,15 @@ def propose_create(store: HunkStore, draft: CreateDraft, prepared: PreparedDraft
 
 
 def propose_move(store: HunkStore, draft: MoveDraft, prepared: PreparedDraft) -> list[str]:
-    """Take a move and the edits of its links. Return their ids, the move's first.
+    """Add a move and the edits of its links; return the ids of the hunks, the move's first.
 
     Raises:
-        HunkOverlap: If a live hunk of the same turn, or a sent one, is in the way.
+        HunkOverlap: If a live hunk of the same turn, or a sent hunk, is in a place.
     """
     links = list(zip(draft.links, prepared.links, strict=True))
     for link, one in links:
         if one.hunks:
-            # Before anything is taken: all or nothing.
+            # Check all links before any hunk is added.
             _ = _prepare_slot(store, link, one)
     hunk = _whole_file_hunk(store, draft, prepared)
     gone = _close_earlier(store, hunk)
@@ -234,10 +235,10 @@ def propose_move(store: HunkStore, draft: MoveDraft, prepared: PreparedDraft) ->
 
 
 def propose_remove(store: HunkStore, draft: RemoveDraft, prepared: PreparedDraft) -> str:
-    """Take a file's removal as one pending hunk. Return its id.
+    """Add a file's removal as one pending hunk; return its id.
 
     Raises:
-        HunkOverlap: If an earlier removal of the file is sent.
+        HunkOverlap: If an earlier removal of the file has been sent.
     """
     hunk = _whole_file_hunk(store, draft, prepared)
     _register(store, hunk, _close_earlier(store, hunk))
@@ -262,7 +263,7 @@ def _close_earlier(store: HunkStore, hunk: Hunk) -> list[Hunk]:
 def _whole_file_hunk(
     store: HunkStore, draft: CreateDraft | MoveDraft | RemoveDraft, prepared: PreparedDraft
 ) -> Hunk:
-    """Return a hunk about a file as such."""
+    """Return a hunk about a whole file."""
     kind, old, new, new_uri = HunkKind.MOVE, "", "", ""
     match draft:
         case CreateDraft():
@@ -286,12 +287,12 @@ _RESTORABLE = frozenset({HunkState.REJECTED, HunkState.UNDONE, HunkState.SUPERSE
 
 
 def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
-    """Make a decided hunk pending again; a superseded hunk supersedes its replacement in turn.
+    """Make a decided hunk pending again; a superseded hunk then supersedes its replacement.
 
     Raises:
-        WrongHunkState: If the hunk is in another state, or its place is gone or belongs to another
-            hunk, or an edit of it is still in flight.
-        EditInFlight: If an edit of the hunk, or of its replacement, is in flight.
+        WrongHunkState: If the hunk is in another state, or its place no longer exists or belongs to
+            another hunk.
+        EditInFlight: If an edit of the hunk or of its replacement is in flight.
     """
     hunk = store[hunk_id]
     if hunk.state not in _RESTORABLE:
@@ -311,11 +312,11 @@ def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
 
 
 def _close_replacing(store: HunkStore, hunk: Hunk, tracked: TrackedDocument | None) -> list[Hunk]:
-    """Close and return the hunks that wait where a superseded hunk is to wait again.
+    """Close and return the hunks in the place of a superseded hunk that is restored.
 
     Raises:
-        WrongHunkState: If the place of the superseded one is not known any more.
-        EditInFlight: If one of them is on its way to the editor.
+        WrongHunkState: If the place of the superseded hunk is unknown.
+        EditInFlight: If an edit of one of the hunks is in flight.
     """
     if is_line_hunk(hunk):
         anchor = tracked.anchor(hunk.id) if tracked else None

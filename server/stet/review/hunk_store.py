@@ -1,4 +1,4 @@
-"""All hunks, their places, and what is persisted of them: the ledger's memory."""
+"""The store of all hunks and their places, which persists them."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ TOP = Range(Position(0, 0), Position(0, 0))
 _BROKEN = "its block in the text is no longer whole: finish there what you began, or undo it"
 _WRITTEN_OVER = "you have changed the text it was made for"
 _FEW_PENDING = 200
-"""If no more hunks than this are pending, all of them are noted; else those of recent edits."""
+"""Up to so many pending hunks are all recorded with a text; of more, those of recent edits."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class _PendingWrites:
     """Hunks to be persisted, and documents to be notified, together.
 
     Attributes:
-        hunks: The latest state of each, by id.
+        hunks: The latest state of each hunk, by id.
         stands: The canonical URIs of files whose anchor snapshots are to be persisted.
         changed_uris: The files that have changed.
         decision: Whether the user has decided.
@@ -45,9 +45,9 @@ class HunkStore:
     Attributes:
         journal: Persists hunks.
         proposals: All proposals, by id.
-        inline: By canonical URI, the hunks whose blocks are in the text, or may come back by the
-            editor's undo; without blocks that another program has written, which are known by their
-            shape. Replaced when it changes, so it may be kept as a snapshot.
+        inline: By canonical URI, the hunks whose blocks are in the text or may come back by an undo
+            in the editor, except imported blocks, which are recognised by their form. The mapping
+            is replaced when it changes, so it may be used as a snapshot.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -69,7 +69,7 @@ class HunkStore:
         self._listeners.append(listener)
 
     def unsubscribe(self, listener: Callable[[str], None]) -> None:
-        """Call `listener` no more."""
+        """Stop calling `listener`."""
         self._listeners.remove(listener)
 
     def notify(self, uri: str) -> None:
@@ -82,9 +82,7 @@ class HunkStore:
 
     @contextmanager
     def batch(self) -> Iterator[_PendingWrites]:
-        """Make or decide many hunks within: they are persisted at the end at once, and each file is
-        notified once.
-        """
+        """Create or decide many hunks within: all are persisted and notified at the end."""
         if self._due is not None:
             yield self._due
             return
@@ -105,7 +103,7 @@ class HunkStore:
         """Return the stored hunk; `old` and `new` are the texts that its anchor was made from.
 
         Raises:
-            UnknownHunk: If there is none.
+            UnknownHunk: If there is no such hunk.
         """
         if (hunk := self._hunks.get(hunk_id)) is None:
             raise UnknownHunk(hunk_id, tuple(self._hunks))
@@ -115,14 +113,14 @@ class HunkStore:
         return hunk_id in self._hunks
 
     def current(self, hunk: Hunk) -> Hunk:
-        """Return `hunk` with its place, texts and state in the present text of its document."""
+        """Return `hunk` with its place, texts and state in the current text of its document."""
         tracked = self._tracks.get(canonical(hunk.uri))
         anchor = tracked.anchor(hunk.id) if tracked else None
         if tracked is None or anchor is None:
             self._views.pop(hunk.id, None)
             return hunk
         lines = tracked.lines
-        # Only after the last line a place depends on the text itself.
+        # Only a place after the last line depends on the text itself.
         last_line = (len(lines), len(lines[-1])) if anchor.end >= len(lines) else None
         old = anchor.text_now(lines)
         seen = (
@@ -179,7 +177,7 @@ class HunkStore:
             self._insert(hunk)
 
     def save_transient(self, hunk: Hunk) -> None:
-        """Store and persist a hunk whose state does not count as changed, so that it survives a kill."""
+        """Store and persist a hunk, so that it survives a kill; its state counts as unchanged."""
         self._insert(hunk)
         self._persist([hunk], None)
 
@@ -215,11 +213,11 @@ class HunkStore:
             self.inline = {**self.inline, key: known | {hunk.id}}
 
     def has_blocks(self, uri: str) -> bool:
-        """Return whether a hunk of a file is shown as a block in its text, or was."""
+        """Return whether a hunk of a file is or was shown as a block."""
         return canonical(uri) in self._with_blocks
 
     def register(self, hunks: Iterable[Hunk], uri: str = "") -> None:
-        """Add hunks to their proposals. The file of a new proposal is `uri`, by default the hunk's."""
+        """Add hunks to their proposals; a new proposal is for `uri`, or else the hunk's file."""
         members: dict[str, dict[str, None]] = {}
         for hunk in hunks:
             if (ids := members.get(hunk.proposal)) is None:
@@ -243,15 +241,13 @@ class HunkStore:
     # -- places ----------------------------------------------------------------------------------
 
     def tracked(self, uri: str) -> TrackedDocument | None:
-        """Return the `TrackedDocument` with a document's anchors, if the document has any hunks of
-        lines.
-        """
+        """Return the `TrackedDocument` of a file; None if the file has no hunks of lines."""
         return self._tracks.get(canonical(uri))
 
     def is_on_its_way(self, hunk_id: str) -> bool:
         """Return whether an edit of a hunk is in flight.
 
-        The state of the hunk is not enough: while its block is put into the text, it is pending.
+        The state does not show this: during the insertion of its block a hunk is pending.
         """
         tracked = self.tracked(self[hunk_id].uri)
         return (
@@ -261,11 +257,11 @@ class HunkStore:
         )
 
     def tracks(self) -> Iterable[TrackedDocument]:
-        """Return the tracks of all documents."""
+        """Return all tracked documents."""
         return self._tracks.values()
 
     def ensure_tracked(self, document: TextDocument) -> TrackedDocument:
-        """Return the `TrackedDocument` of a document as it is now; create a missing one."""
+        """Return the `TrackedDocument` of a document; create it if missing."""
         tracked = self._tracks.get(canonical(document.uri))
         if tracked is None:
             is_open = document.version is not None
@@ -274,11 +270,11 @@ class HunkStore:
         return tracked
 
     def detach(self, uri: str) -> TrackedDocument | None:
-        """Remove and return the track of a document; `ensure_tracked` then creates another one."""
+        """Remove and return the `TrackedDocument` of a file, if any."""
         return self._tracks.pop(canonical(uri), None)
 
     def attach(self, tracked: TrackedDocument) -> None:
-        """Make `tracked` the track of its document."""
+        """Make `tracked` the `TrackedDocument` of its file."""
         self._tracks[canonical(tracked.uri)] = tracked
 
     def anchor_snapshot(self, uri: str) -> AnchorSnapshot | None:
@@ -286,7 +282,7 @@ class HunkStore:
         tracked = self.tracked(uri)
         if tracked is None:
             return None
-        # In order of place, which tells which of two hunks at one point comes first.
+        # In order of place: this is also the order of hunks at one point.
         spans = {anchor.hunk: anchor.span for anchor in (*tracked.live, *tracked.settled)}
         if not spans:
             return None
@@ -295,17 +291,17 @@ class HunkStore:
         return AnchorSnapshot(tracked.uri, tracked.text, places, lost)
 
     def hunks_to_rename(self, uri: str, new_uri: str) -> list[Hunk]:
-        """Return the hunks of a file `uri` that get its new name when it is renamed to `new_uri`.
+        """Return the hunks of a file `uri` that move to `new_uri` when the file is renamed.
 
-        The move that renames the file keeps its names: its undo needs them. A hunk of another file, which
-        had the name before or is to have it, keeps its name too.
+        The move that renames the file keeps its names, which its undo needs. A hunk of another file
+        that had the name before, or is to have it, keeps its name too.
         """
         hunks, key = self.of_file(uri), canonical(new_uri)
         others = [hunk for hunk in hunks if canonical(hunk.new_uri) != key]
         present = [hunk for hunk in others if not hunk.is_of_absent_file]
         of_new_file = [hunk for hunk in present if not hunk.has_moved_away]
-        # Only a hunk of a new file shows that the file of an accepted move is not the renamed one: else
-        # a folder was renamed, and the undo of the move leads there.
+        # Only a hunk of a new file shows that the file of an accepted move is not the renamed file.
+        # Otherwise a folder was renamed, and the undo of the move leads there.
         return of_new_file if of_new_file or len(others) < len(hunks) else present
 
     def renamed(self, uri: str, new_uri: str) -> None:
@@ -327,7 +323,7 @@ class HunkStore:
 
 
 def _seen_at(hunk: Hunk, anchor: Anchor, place: Range, old: str) -> Hunk:
-    """Return `hunk` with the state and texts of its anchor, which is at `place` with the text `old`."""
+    """Return `hunk` with the state and texts of its anchor, at `place` with the text `old`."""
     if hunk.state not in LIVE:
         return hunk if hunk.range == place else replace_hunk(hunk, range=place)
     state, new, reason = hunk.state, anchor.merged, hunk.reason
@@ -350,7 +346,7 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range, old: str) -> Hunk:
 
 
 def is_line_hunk(hunk: Hunk) -> bool:
-    """Return whether a hunk has lines of its file, now or after it is accepted."""
+    """Return whether a hunk has lines in its file, now or after an accept."""
     return hunk.kind is HunkKind.CREATE or hunk.kind not in WHOLE_FILE
 
 
@@ -367,12 +363,12 @@ def settle_accepted(
 
 
 def note_text(store: HunkStore, tracked: TrackedDocument, edited: Iterable[str] = ()) -> None:
-    """Note the text of a document as it is now, with the states and places of its hunks.
+    """Record the current text of a document, with the states and places of its hunks.
 
     Args:
         store: All hunks.
         tracked: The document.
-        edited: Hunks whose edit goes to the editor now.
+        edited: The hunks whose edit is sent now.
     """
     texts = tracked.undone.texts
     texts.add_edited(edited)
@@ -380,7 +376,7 @@ def note_text(store: HunkStore, tracked: TrackedDocument, edited: Iterable[str] 
 
 
 def hunks_in_text(store: HunkStore, tracked: TrackedDocument) -> list[HunkInText]:
-    """Return the hunks that are noted with a text, the pending ones in their order."""
+    """Return the hunks that are recorded with a text, pending hunks in their order."""
     return [
         HunkInText(hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, hash(one.current))
         for one in _noted_anchors(tracked)
@@ -394,7 +390,7 @@ def hunks_in_text(store: HunkStore, tracked: TrackedDocument) -> list[HunkInText
 
 
 def _noted_anchors(tracked: TrackedDocument) -> Iterator[Anchor]:
-    """Yield the anchors of the hunks whose state may be noted."""
+    """Yield the anchors of the hunks that may be recorded."""
     edited = tracked.undone.texts.edited
     is_few = len(tracked.live) <= _FEW_PENDING
     known = {one.hunk for one in tracked.live if is_few or one.hunk in edited}

@@ -1,4 +1,4 @@
-"""Blocks in the text that the user decides, moves or restores by editing them."""
+"""Synchronization of hunks with their blocks after the user has edited the text."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,12 +18,12 @@ _AMENDED = "amended by hand"
 
 
 def sync_blocks(store: HunkStore, tracked: TrackedDocument, changes: Iterable[TextChange]) -> bool:
-    """Update the hunks whose blocks the user has edited. Return whether any hunk has changed.
+    """Update the hunks whose blocks the user has edited; return whether any has changed.
 
     Args:
         store: All hunks.
-        tracked: The document; its anchors have been moved.
-        changes: The changes of its text.
+        tracked: The document, whose anchors have been moved already.
+        changes: The changes of the text.
     """
     came_back = _may_reappear(store, tracked, changes) and _reattach_blocks(store, tracked)
     put = [
@@ -39,7 +39,7 @@ def sync_blocks(store: HunkStore, tracked: TrackedDocument, changes: Iterable[Te
 
 
 def as_block_hunk(hunk: Hunk, before: str, after: str) -> Hunk:
-    """Return a hunk as pending in a block for `before` and `after`."""
+    """Return the pending state of a hunk with a block for `before` and `after`."""
     return dataclasses.replace(
         hunk, state=HunkState.PENDING, old=before, new=after, inline=True, reason=""
     )
@@ -53,7 +53,7 @@ def replace_anchor(tracked: TrackedDocument, anchor: Anchor) -> None:
 
 def replaced_text(anchor: Anchor) -> str:
     """Return the lines that the block of a hunk replaces; `anchor` is the hunk's place."""
-    # An insertion whose place is lost includes the user's lines, which stay.
+    # A lost insertion includes lines of the user, which the block does not replace.
     return "" if anchor.is_insertion else anchor.current
 
 
@@ -71,8 +71,9 @@ def _is_gone(tracked: TrackedDocument, anchor: BlockAnchor) -> bool:
 
 
 def _restored_conflict(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk | None:
-    """Restore a conflict whose block the editor's undo has removed in one step; nothing is decided.
-    Return the hunk; None in any other case.
+    """Restore a conflict whose block was removed by an undo in the editor, which decides nothing.
+
+    Return the hunk, or None in other cases.
     """
     origin = anchor.conflict
     if origin is None or anchor.merged is None or anchor.proposed != origin.proposed:
@@ -88,10 +89,10 @@ def _restored_conflict(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor
 
 
 def _decided(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk:
-    """Decide a hunk whose block the user has removed, by the text in its place. Return the hunk."""
+    """Decide a hunk without its block by the text in its place; return the hunk."""
     before, after = anchor.current, anchor.proposed
     left, place = _remaining_text(tracked, anchor)
-    # If the two texts differ only in a line end at the end, the line end counts.
+    # If the two texts differ only in the final line end, compare the final line ends.
     is_old = left == before != after or not _is_same_text(left, after)
     if is_old and _is_same_text(left, before):
         tracked.settle(Anchor(hunk.id, tracked.lines, place, left, after))
@@ -102,10 +103,10 @@ def _decided(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk:
 
 
 def _remaining_text(tracked: TrackedDocument, anchor: BlockAnchor) -> tuple[str, tuple[int, int]]:
-    """Return the text in the place of a removed block, and the lines of the text.
+    """Return the text in the place of a removed block, and the place of the text.
 
-    If lines of the text read like the block's own, the editor may report these as the rest of the block,
-    and the other lines as inserted beside it.
+    If lines of the text read like the block's lines, the editor may report those as the rest of the
+    block, and the other lines as inserted beside the block.
     """
     left, place = anchor.left or "", (anchor.first, anchor.end)
     if any(map(is_leftover, whole_lines(left))):
@@ -120,7 +121,7 @@ def _remaining_text(tracked: TrackedDocument, anchor: BlockAnchor) -> tuple[str,
 
 
 def _is_same_text(text: str, other: str) -> bool:
-    """Return whether two texts are the same except for a line end at the end, which merge tools add."""
+    """Return whether two texts are equal except for the final line end, which tools may add."""
     return text == other or (
         bool(text)
         and bool(other)
@@ -131,7 +132,7 @@ def _is_same_text(text: str, other: str) -> bool:
 def _may_reappear(
     store: HunkStore, tracked: TrackedDocument, changes: Iterable[TextChange]
 ) -> bool:
-    """Return whether blocks may have come back; the check is cheap."""
+    """Return whether blocks may have come back, by a cheap check."""
     if any(may_hold_blocks(change.text) for change in changes):
         return True
     # The difference between two blocks may be a digit in an id.
@@ -146,7 +147,7 @@ def _may_reappear(
 
 
 def _reattach_blocks(store: HunkStore, tracked: TrackedDocument) -> bool:
-    """Make hunks pending in their blocks again after the editor's undo or redo restored the blocks."""
+    """Make hunks pending whose blocks an undo or redo in the editor has restored."""
     found = {block.id: block for block in _reappeared_blocks(store, tracked)}
     for block in found.values():
         anchor = BlockAnchor(
@@ -162,7 +163,7 @@ def _reattach_blocks(store: HunkStore, tracked: TrackedDocument) -> bool:
 
 
 def _reappeared_blocks(store: HunkStore, tracked: TrackedDocument) -> Iterator[InlineBlock]:
-    """Yield the blocks in the text that belong to hunks without a block, each with its hunk's id."""
+    """Yield the blocks in the text of hunks that had no block, each with its hunk's id."""
     absent = _without_block(store, tracked)
     texts = {hunk: hunk for hunk, block in absent.items() if hunk == block}
     others = {block: hunk for hunk, block in absent.items() if hunk != block}
@@ -180,9 +181,9 @@ def _reappeared_blocks(store: HunkStore, tracked: TrackedDocument) -> Iterator[I
 
 
 def _without_block(store: HunkStore, tracked: TrackedDocument) -> dict[str, str]:
-    """Return the ids of blocks that may come back, by hunk, without the hunks in flight.
+    """Return the ids of missing blocks that may come back, by hunk, except hunks in flight.
 
-    The arrival of these is recognised by the text that comes back.
+    The arrival of hunks in flight is recognised by the text.
     """
     return {
         anchor.hunk: store[anchor.hunk].block or anchor.hunk
@@ -198,10 +199,10 @@ def _in_flight_hunks(tracked: TrackedDocument) -> Collection[str]:
 def _free_lines(
     store: HunkStore, tracked: TrackedDocument, blocks: Sequence[InlineBlock]
 ) -> list[Hunk]:
-    """Remove other anchors from the lines of `blocks`, which have come back.
+    """Remove other anchors from the lines of `blocks`, which were restored.
 
-    Another anchor keeps the lines that read as its own, or as many lines as possible. The rest of another
-    block is no block any more: its hunk is not decided by that, and is pending without a block.
+    Another anchor keeps the lines that equal its text, or as many lines as possible. The rest of
+    another block is no block any more: its hunk is then pending without a block.
 
     Args:
         store: All hunks.
@@ -209,7 +210,7 @@ def _free_lines(
         blocks: The blocks in order of place.
 
     Returns:
-        The hunks that are pending without a block now, to be saved.
+        The hunks that are now pending without a block, to be saved.
     """
     folded = []
     stays = {block.id for block in blocks} | set(_in_flight_hunks(tracked))
@@ -233,7 +234,7 @@ def _free_lines(
 def _lines_without(
     tracked: TrackedDocument, anchor: Anchor, taken: Sequence[InlineBlock]
 ) -> tuple[int, int]:
-    """Return the lines that an anchor keeps where some of its lines belong to blocks."""
+    """Return the lines that an anchor keeps if some of its lines belong to blocks."""
     starts = (anchor.first, *(block.end for block in taken))
     ends = (*(block.first for block in taken), anchor.end)
     free = [(first, end) for first, end in zip(starts, ends, strict=True) if first <= end]
@@ -251,9 +252,7 @@ def _place(where: Anchor | InlineBlock) -> tuple[int, int]:
 
 
 def _conflict_of_block(tracked: TrackedDocument, block: InlineBlock) -> Anchor | None:
-    """Return the anchor of a conflict whose block has come back, as it was without the block's
-    marks.
-    """
+    """Return the anchor of a conflict without the marks of its block, which was restored."""
     anchor = tracked.anchor(block.id)
     if anchor is None or anchor.merged is not None or anchor not in tracked.live:
         return None

@@ -1,6 +1,6 @@
-"""What the ledger asks of its memory beyond this process: a port, and one that forgets.
+"""The port through which the ledger persists its state, and an implementation without storage.
 
-The real one is `stet.storage.state_store`.
+The implementation with a database is `stet.storage.state_store`.
 """
 
 import itertools
@@ -17,11 +17,11 @@ class AnchorSnapshot:
     """The text of a file at one moment, and the places of its hunks.
 
     Attributes:
-        uri: The file, as the editor spells it.
+        uri: The URI of the file in the editor's spelling.
         text: The whole text.
-        lines: The lines of each hunk, 0-based: the first and the one after the last; live hunks in
-            order.
-        lost: The hunks whose place was lost by then; `lines` has their last known place.
+        lines: The lines of each hunk, 0-based: the first line and the line after the last; live
+            hunks in order.
+        lost: The hunks whose place is lost; `lines` contains their last known place.
     """
 
     uri: str
@@ -58,7 +58,7 @@ class Journal(Protocol):
     def persist(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
-        """Persist hunks as they are now, and the places of the hunks of some files, atomically.
+        """Persist the current state of hunks, and the places of hunks in some files, atomically.
 
         Args:
             hunks: New or changed hunks, of any file.
@@ -70,7 +70,7 @@ class Journal(Protocol):
 
 @dataclass(slots=True)
 class NullJournal:
-    """A journal that keeps nothing: for tests, and for the time before the real one is open."""
+    """A journal that stores nothing: for tests, and until the real journal is open."""
 
     _numbers: dict[str, Iterator[int]] = field(
         default_factory=lambda: defaultdict(lambda: itertools.count(1))

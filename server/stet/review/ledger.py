@@ -1,8 +1,8 @@
 """The review ledger: all proposals, from the policy check to the user's decision and back.
 
 The ledger is the only owner of this state and is used on the event loop only. It never changes a
-document: an accepted hunk is sent as an edit, and counts as accepted only after the edit is in the
-text that comes back from the editor.
+document: an accepted hunk is sent as an edit, and counts as accepted only after the editor has
+reported a text with the edit.
 """
 
 import dataclasses
@@ -52,7 +52,7 @@ class ReviewLedger:
 
     Attributes:
         outbox: The edits in flight to the editor.
-        blocks: The hunks that are shown as blocks in the text itself.
+        blocks: The hunks that are shown as blocks in the text.
     """
 
     def __init__(self, journal: Journal | None = None) -> None:
@@ -67,26 +67,25 @@ class ReviewLedger:
         self._store.subscribe(listener)
 
     def unsubscribe(self, listener: Callable[[str], None]) -> None:
-        """Call `listener` no more."""
+        """Stop calling `listener`."""
         self._store.unsubscribe(listener)
 
-    # -- proposing -------------------------------------------------------------------------------
+    # -- proposing ---------------------------------------------------------------------------------
 
     def propose(self, prepared: PreparedDraft, amends: Collection[str] = ()) -> tuple[Hunk, ...]:
-        """Take a prepared draft as pending hunks.
+        """Add a prepared draft as pending hunks.
 
-        An edit that changes nothing makes no hunks; a new file and a removal make one; a move makes
-        one, followed by the hunks of its links. Live hunks of other turns in the same place are
+        An edit without changes makes no hunks; a new file and a removal make one; a move makes one,
+        followed by the hunks of its links. Live hunks of other turns in the same place are
         superseded, and so is an earlier hunk of the same kind for the whole file.
 
         Args:
-            prepared: An authorized draft. Its edits are for the present texts.
-            amends: Pending hunks whose effect the edit includes. Hunks that the edit leaves
-                unchanged stay; the others are superseded, or withdrawn if no new hunk replaces
-                them.
+            prepared: An authorized draft, whose edits are for the current texts.
+            amends: The pending hunks whose effect the edit includes. Hunks that the edit does not
+                change remain; others are superseded, or withdrawn if no new hunk replaces them.
 
         Raises:
-            HunkOverlap: If there is a live hunk of the same turn in the place, or a sent one.
+            HunkOverlap: If a live hunk of the same turn, or a sent hunk, is in the place.
             WrongHunkState: If a hunk to amend is not pending.
         """
         store = self._store
@@ -106,7 +105,7 @@ class ReviewLedger:
         """Check that hunks can be amended.
 
         Raises:
-            WrongHunkState: If one of them is not pending, or its edit is in flight.
+            WrongHunkState: If a hunk is not pending, or its edit is in flight.
         """
         for hunk_id in hunk_ids:
             if (hunk := self.hunk(hunk_id)).state is not HunkState.PENDING:
@@ -114,21 +113,21 @@ class ReviewLedger:
             self._check_not_in_flight(hunk_id)
 
     def import_blocks(self, draft: BlockDraft, now: TextDocument) -> bool:
-        """Take the blocks that another program has put into a note as pending hunks.
+        """Add the blocks that another program has written into a note as pending hunks.
 
         Args:
             draft: The blocks that have passed the policy check.
-            now: The document as it is now, which may have changed since.
+            now: The current document, which may have changed since.
 
         Returns:
-            Whether all of them are still there; those that are were taken.
+            Whether all blocks are in the current text; those that are have been imported.
         """
         return import_blocks(self._store, draft, now)
 
-    # -- asking ----------------------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------
 
     def hunk(self, hunk_id: str) -> Hunk:
-        """Return the hunk as it is now.
+        """Return the current state of a hunk.
 
         Raises:
             UnknownHunk: If there is no such hunk.
@@ -140,7 +139,7 @@ class ReviewLedger:
     ) -> tuple[Hunk, ...]:
         """Return all hunks, of one file, one turn or one chat if named, in order of file and place.
 
-        `range` is in the current text as long as the hunk is live, or can be undone or restored.
+        `range` is in the current text while the hunk is live, or can be undone or restored.
         """
         restored = self._store.all() if uri is None else self._store.of_file(uri)
         found = [h for h in restored if turn in (None, h.turn) and chat in (None, h.chat)]
@@ -151,11 +150,11 @@ class ReviewLedger:
             for nth, anchor in enumerate(tracked.live)
         }
         now = [self._store.current(hunk) for hunk in found]
-        # At one point the hunks are in the order of their anchors.
+        # Hunks at one point are in the order of their anchors.
         now.sort(
             key=lambda h: (
                 canonical(h.uri),
-                (at := h.range.start).line,  # places would be compared by a method of their own
+                (at := h.range.start).line,  # faster than comparing positions
                 at.character,
                 order.get(h.id, -1),
             )
@@ -182,7 +181,7 @@ class ReviewLedger:
         return tuple(sorted(uris.values()))
 
     def is_tracked(self, uri: str) -> bool:
-        """Return whether `uri` has hunks that follow its changes."""
+        """Return whether the file `uri` has hunks that follow its changes."""
         is_noted = bool(self._noted_changes) and canonical(uri) in self._noted_changes
         return is_noted or self._store.tracked(uri) is not None
 
@@ -204,7 +203,7 @@ class ReviewLedger:
         return tuple(one for one in self._store.all() if replacing_turn(self._store, one) == turn)
 
     def was_replaced(self, hunk_id: str) -> bool:
-        """Return whether a hunk was superseded by one of another turn."""
+        """Return whether a hunk was superseded by a hunk of another turn."""
         return bool(replacing_turn(self._store, self._store[hunk_id]))
 
     def proposals(self, turn: str) -> tuple[Proposal, ...]:
@@ -212,20 +211,19 @@ class ReviewLedger:
         return tuple(found for found in self._store.proposals.values() if found.turn == turn)
 
     def base_text(self, uri: str) -> str | None:
-        """Return the text that the hunks of a file that is not open refer to."""
+        """Return the text to which the hunks of a closed file refer; None if it is open."""
         tracked = self._store.tracked(uri)
         return None if tracked is None or tracked.is_open else tracked.text
 
     def edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
-        """Return the edit that accepting these hunks makes to `document`, which is the current
-        text.
+        """Return the edit of accepting these hunks in `document`, which is the current text.
 
-        Conflicts among them are left out.
+        Hunks in conflict are left out.
         """
         return self.outbox.plan_accept(document, hunk_ids).edit
 
     def can_undo(self, hunk_id: str) -> bool:
-        """Return whether an accepted hunk of lines can be undone by itself in the present text."""
+        """Return whether an accepted hunk of lines can be undone alone in the current text."""
         tracked = self._store.tracked(self._store[hunk_id].uri)
         anchor = tracked.anchor(hunk_id) if tracked else None
         return anchor is None or anchor.merged is not None
@@ -234,7 +232,7 @@ class ReviewLedger:
         """Return the text of a file and the places of its hunks, for the journal."""
         return self._store.anchor_snapshot(uri)
 
-    # -- following the user ----------------------------------------------------------------------
+    # -- changes of documents ----------------------------------------------------------------------
 
     def apply_changes(
         self, uri: str, changes: tuple[TextChange, ...], lines: Sequence[str]
@@ -244,7 +242,7 @@ class ReviewLedger:
         Args:
             uri: The document.
             changes: The changes, in order.
-            lines: Its lines after them: the buffer's own, which are read again later.
+            lines: The buffer's lines after the changes; the sequence itself is stored.
         """
         if self._noted_changes and (noted := self._noted_changes.get(canonical(uri))) is not None:
             noted += changes
@@ -255,12 +253,12 @@ class ReviewLedger:
     def opened(
         self, uri: str, lines: Sequence[str], changes: Sequence[TextChange] | None = None
     ) -> None:
-        """Move the hunks of `uri`, which was opened.
+        """Move the hunks of the document `uri`, which was opened.
 
         Args:
             uri: The document.
             lines: As for `apply_changes`.
-            changes: The changes since the text that the hunks know; None if they were not seen.
+            changes: The changes since the text of the hunks; None if unknown.
         """
         if tracked := self._store.tracked(uri):
             tracked.uri = uri
@@ -270,31 +268,31 @@ class ReviewLedger:
             restore_undo_texts(self._store, tracked)
 
     def on_disk(self, uri: str, text: str) -> None:
-        """Move the hunks of `uri`, which is not open and has `text` on the disk now."""
+        """Move the hunks of the closed file `uri`, which now has `text` on the disk."""
         tracked = self._store.tracked(uri)
         if tracked is not None and not tracked.is_open:
             self.blocks.apply_missing(tracked, text)
             catch_up(self._store, tracked, text)
 
     def closed(self, uri: str) -> None:
-        """Keep the hunks of `uri`, which was closed, in their places in its last text."""
+        """Handle the closing of `uri`: its hunks keep their places in its last text."""
         if tracked := self._store.tracked(uri):
             tracked.lines, tracked.is_open = tuple(tracked.lines), False
 
     def renamed(self, uri: str, new_uri: str) -> None:
-        """Move the hunks of the file `uri` to its new name `new_uri`, and keep the hunks there."""
+        """Move the hunks of the file `uri` to its new name `new_uri`."""
         with self._store.batch():
             rename_file(self._store, self.outbox, uri, new_uri)
         self._store.notify(uri)
         self._store.notify(new_uri)
 
     def take_restored(self, prepared: PreparedRestore) -> None:
-        """Take back hunks of an earlier run, whose places a thread has found."""
+        """Add hunks of an earlier run, whose places a thread has found."""
         install_restored(self._store, prepared)
 
     @contextmanager
     def note_changes(self, uris: Iterable[str]) -> Iterator[Mapping[str, Sequence[TextChange]]]:
-        """Note, within, the changes of open documents whose hunks are not back yet.
+        """Record, within, the changes of open documents whose hunks are being restored.
 
         Yields:
             The changes so far, by canonical URI.
@@ -305,18 +303,18 @@ class ReviewLedger:
         finally:
             self._noted_changes = {}
 
-    # -- deciding --------------------------------------------------------------------------------
+    # -- decisions ---------------------------------------------------------------------------------
 
     def batch(self) -> AbstractContextManager[object]:
-        """Decide many hunks within; they are persisted at the end."""
+        """Decide many hunks within; all are persisted at the end."""
         return self._store.batch()
 
     def reject(self, hunk_id: str, reason: str = "") -> None:
         """Reject a hunk that the user does not want.
 
         Raises:
-            WrongHunkState: If it is not pending, or its edit is in flight and its approval has not been
-                withdrawn.
+            WrongHunkState: If the hunk is not pending, or its edit is in flight and its approval
+                has not been withdrawn.
         """
         hunk = self._store[hunk_id]
         if hunk.state is not HunkState.PENDING:
@@ -325,7 +323,7 @@ class ReviewLedger:
             return
         tracked = self._store.tracked(hunk.uri)
         is_withdrawn = self.outbox.is_withdrawn(hunk_id)
-        if not is_withdrawn:  # otherwise this is done after the outcome of its edit is known
+        if not is_withdrawn:  # otherwise done after the outcome of the edit is known
             self._check_not_in_flight(hunk_id)
             self.blocks.release(hunk_id)
             if tracked:
@@ -335,11 +333,12 @@ class ReviewLedger:
         self._store.notify(hunk.uri)
 
     def amend(self, hunk_id: str, new: str) -> Hunk:
-        """Replace the agent's text of a hunk by the user's text `new`. The hunk stays pending, with
-        the line ends of its document.
+        """Replace the agent's text of a hunk by the user's text `new`.
+
+        The hunk remains pending, with the line ends of its document.
 
         Raises:
-            WrongHunkState: If it is not pending, its edit is in flight, or it is about a whole file.
+            WrongHunkState: If the hunk is not pending, in flight, or about a whole file.
         """
         hunk = self._store[hunk_id]
         tracked = self._store.tracked(hunk.uri)
@@ -361,7 +360,7 @@ class ReviewLedger:
         return self.hunk(hunk_id)
 
     def take_theirs(self, hunk_id: str) -> Hunk:
-        """End a conflict with the agent's text, whatever the user wrote in its place.
+        """End a conflict with the agent's text instead of the user's.
 
         Raises:
             WrongHunkState: If the hunk is not in conflict.
@@ -382,12 +381,11 @@ class ReviewLedger:
         self.reject(hunk_id, "your own text stands")
 
     def restore(self, hunk_id: str) -> Hunk:
-        """Restore a rejected, undone or superseded hunk: make the hunk pending for the current
-        text.
+        """Restore a rejected, undone or superseded hunk: make it pending for the current text.
 
         Raises:
-            WrongHunkState: If it is none of these, its place is unknown or another hunk's, or an edit is
-                in flight. The hunks that replaced a superseded hunk are superseded themselves.
+            WrongHunkState: If the hunk is in another state, its place is unknown or another hunk's,
+                or an edit is in flight. Hunks that replaced a superseded hunk are superseded.
         """
         reopen_hunk(self._store, hunk_id)
         return self.hunk(hunk_id)
@@ -396,7 +394,7 @@ class ReviewLedger:
         """Check that no edit of a hunk is in flight.
 
         Raises:
-            EditInFlight: If there is one.
+            EditInFlight: If an edit is in flight.
         """
         if self._store.is_on_its_way(hunk_id):
             raise EditInFlight(hunk_id)

@@ -1,7 +1,7 @@
-"""Accepted hunks, and undone hunks, on their way to the editor.
+"""The edits in flight, of accepted and undone hunks.
 
-An approval is for what the user was shown: a hunk may not remove more of the user's text than it did
-then (`exceeds_approval`).
+An approval is for the hunk that the user was shown: a hunk may not remove more of the user's text
+than at that time (`exceeds_approval`).
 """
 
 from collections import Counter
@@ -19,22 +19,22 @@ from stet.text.edit import TextEdit
 from stet.text.merge import TOKEN
 
 QUEUED = "waiting for the editor"
-"""The reason of an accepted hunk whose edit is to be sent again, or after another has arrived."""
+"""The reason of an accepted hunk whose edit is sent again, or after another edit."""
 
 
 class Outbox:
-    """Part of the ledger: one edit a document at a time, confirmed by the text that comes back."""
+    """The part of the ledger that sends edits: one at a time for each document."""
 
     def __init__(self, store: HunkStore) -> None:
-        """`store` holds the hunks."""
+        """Create the outbox of the hunks in `store`."""
         self._store = store
 
-    # -- hunks of lines --------------------------------------------------------------------------
+    # -- hunks of lines ----------------------------------------------------------------------------
 
     def plan_accept(self, document: TextDocument, hunk_ids: Iterable[str]) -> EditPlan:
         """Return the plan for accepting these hunks in `document`, which is the current text.
 
-        Conflicts among them are left out.
+        Hunks in conflict are left out.
         """
         wanted = set(hunk_ids)
         live = self._store.ensure_tracked(document).live
@@ -43,18 +43,18 @@ class Outbox:
     def send(
         self, document: TextDocument, hunk_ids: Sequence[str], *, back: bool = False
     ) -> TextEdit:
-        """Send the edit of these hunks to the editor now.
+        """Send the edit of these hunks.
 
         Args:
             document: The current text.
-            hunk_ids: Pending hunks; accepted hunks with `back`.
+            hunk_ids: Pending hunks, or with `back` accepted hunks.
             back: Whether the hunks are undone.
 
         Returns:
             The edit. If it changes nothing, the hunks are confirmed already.
 
         Raises:
-            UndoConflict: If the user has written over one of them since.
+            UndoConflict: If the user has changed the text of a hunk since.
         """
         tracked = self._store.ensure_tracked(document)
         plan = (
@@ -80,7 +80,7 @@ class Outbox:
         return tracked is not None and tracked.in_flight is not None
 
     def arrived(self, uri: str) -> bool:
-        """Return whether the whole sent edit is in the text, even if other text changed too."""
+        """Confirm the sent edit if the whole edit is in the text; return whether it is."""
         tracked = self._store.tracked(uri)
         if tracked is None or tracked.in_flight is None:
             return True
@@ -92,9 +92,7 @@ class Outbox:
         return True
 
     def cancel(self, uri: str, reason: str) -> None:
-        """Cancel the sent edit, which was not applied. Its hunks are as before, except hunks that
-        are in the text.
-        """
+        """Cancel the sent edit, which was not applied; confirm those hunks that are in the text."""
         tracked = self._store.tracked(uri)
         if tracked is None or tracked.in_flight is None:
             return
@@ -105,7 +103,7 @@ class Outbox:
             if (anchor := tracked.anchor(hunk_id)) is not None:
                 anchor.resume_pending(tracked.lines)
                 if self._store[hunk_id].state is HunkState.REJECTED:
-                    tracked.settle_in_place(hunk_id)  # the user took the approval back meanwhile
+                    tracked.settle_in_place(hunk_id)  # the user has withdrawn the approval
                 elif plan.is_undo:
                     tracked.undone.given_up.add(hunk_id)
                 else:
@@ -119,14 +117,14 @@ class Outbox:
     # -- accepted hunks of lines between two attempts ----------------------------------------------
 
     def queue(self, uri: str, hunk_ids: Iterable[str], reason: str = QUEUED) -> None:
-        """Queue accepted hunks: they count as sent until their edit goes out, again or for the first time.
+        """Queue accepted hunks: they count as sent until their edit is sent, perhaps again.
 
         This state is not persisted: after a restart they are pending.
 
         Args:
-            uri: Their file.
-            hunk_ids: Pending hunks; other hunks are left as they are.
-            reason: What they wait for.
+            uri: The URI of their file.
+            hunk_ids: Pending hunks; other hunks are not changed.
+            reason: The reason why they wait.
         """
         for hunk in [self._store[hunk_id] for hunk_id in hunk_ids]:
             if self._store.current(hunk).state is HunkState.PENDING:
@@ -135,17 +133,17 @@ class Outbox:
         self._store.notify(uri)
 
     def is_queued(self, hunk_id: str) -> bool:
-        """Return whether a hunk is accepted and no edit of it is on its way."""
+        """Return whether a hunk is accepted and has no edit in flight."""
         hunk = self._store[hunk_id]
         return hunk.state is HunkState.SENT and not self._store.is_on_its_way(hunk_id)
 
     def dequeue(self, hunk_ids: Iterable[str]) -> None:
-        """Take hunks whose edit is about to be sent out of the queue, without a notification."""
+        """Remove hunks from the queue before their edit is sent, without a notification."""
         for hunk_id in filter(self.is_queued, hunk_ids):
             self._mark_pending(hunk_id, QUEUED)
 
     def give_up(self, uri: str, hunk_ids: Iterable[str], reason: str) -> None:
-        """Take hunks out of the queue whose edit is not sent, for this reason."""
+        """Remove hunks from the queue whose edit is not sent, for this reason."""
         queued = [hunk_id for hunk_id in hunk_ids if self.is_queued(hunk_id)]
         for hunk_id in queued:
             self._mark_pending(hunk_id, reason)
@@ -153,12 +151,12 @@ class Outbox:
             self._store.notify(uri)
 
     def withdraw(self, hunk_id: str) -> None:
-        """Withdraw the user's approval: the hunk is pending, though its edit may be in flight."""
+        """Withdraw the user's approval: the hunk is pending, even if its edit is in flight."""
         self._mark_pending(hunk_id, "")
         self._store.notify(self._store[hunk_id].uri)
 
     def is_withdrawn(self, hunk_id: str) -> bool:
-        """Return whether an edit is in flight whose approval the user has withdrawn."""
+        """Return whether an edit of a hunk is in flight whose approval was withdrawn."""
         hunk = self._store[hunk_id]
         tracked = self._store.tracked(hunk.uri)
         if tracked is None or tracked.in_flight is None or not self._store.is_on_its_way(hunk_id):
@@ -167,19 +165,17 @@ class Outbox:
         return is_acceptance and hunk.state is HunkState.PENDING
 
     def rejected_after_all(self, hunk_id: str, reason: str) -> None:
-        """Reject a hunk that was rejected while its edit was in flight, then arrived and has been
-        undone.
-        """
+        """Reject an undone hunk that the user rejected while its edit was in flight."""
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.UNDONE:
             rejected = replace_hunk(hunk, state=HunkState.REJECTED, reason=reason)
             self._store.save(rejected, decision=True)
             self._store.notify(hunk.uri)
 
-    # -- hunks about a file as such ---------------------------------------------------------------
+    # -- hunks about a whole file ------------------------------------------------------------------
 
     def send_whole(self, hunk_id: str) -> None:
-        """Send a new file, a move or a removal now; the sent state survives a kill."""
+        """Mark a new file, a move or a removal as sent; the state survives a kill."""
         hunk = self._store[hunk_id]
         self._store.save_transient(replace_hunk(hunk, state=HunkState.SENT))
         self._store.notify(hunk.uri)
@@ -194,9 +190,7 @@ class Outbox:
         self._store.notify(hunk.uri)
 
     def cancel_whole(self, hunk_id: str, reason: str) -> None:
-        """Cancel a new file, a move or a removal that was not carried out: make the hunk pending
-        again.
-        """
+        """Cancel a new file, a move or a removal that failed: make the hunk pending again."""
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.SENT:
             self._store.save_transient(replace_hunk(hunk, state=HunkState.PENDING, reason=reason))
@@ -214,7 +208,7 @@ class Outbox:
         hunk = self._store[hunk_id]
         undone = replace_hunk(hunk, state=HunkState.UNDONE, reason="")
         if hunk.kind is HunkKind.CREATE:
-            # There is no text any more; the hunk is followed as if it had been rejected.
+            # The text no longer exists; the hunk is tracked like a rejected hunk.
             tracked = self._store.ensure_tracked(TextDocument(hunk.uri, ""))
             if not tracked.is_open:
                 catch_up(self._store, tracked, "")
@@ -230,20 +224,21 @@ class Outbox:
 
 
 def _remaining_reason(hunk: Hunk) -> str:
-    """Return the reason of a hunk, except what the user's approval settles."""
+    """Return the reason of a hunk, except one that an approval removes."""
     return "" if hunk.reason == UNDONE_IN_EDITOR else hunk.reason
 
 
 def exceeds_approval(now: Hunk, approved: Hunk) -> bool:
-    """Return whether a hunk of lines removes words or signs that it kept when it was accepted.
+    """Return whether a hunk of lines removes words or signs that it did not remove when accepted.
 
     Text that the user types beside or within a hunk is also in the hunk's new text, so the hunk
-    removes no more. The hunk removes more if the text itself is another: a deletion of lines that
-    were gone already applies to the lines again after the file is closed unsaved.
+    removes no more. The hunk removes more if it meets another text: for example, a deletion of
+    lines that were removed already applies to the lines again after the file is closed without
+    saving.
 
     Args:
-        now: The hunk as it would be applied.
-        approved: The hunk as it was when the user accepted it.
+        now: The hunk that would be applied.
+        approved: The hunk at the time of the accept.
     """
     if (now.old, now.new) == (approved.old, approved.new):
         return False

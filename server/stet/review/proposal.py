@@ -1,6 +1,6 @@
-"""What the agent wants, as values: a `Proposal` for one file, made of `Hunk`s that are decided one by one.
+"""Values of proposals: a `Proposal` for one file, and its `Hunk`s, each a decision.
 
-A draft is what a turn wants before the policy check: an edit, a new file, a move or a removal.
+A draft is a change before the policy check: an edit, a new file, a move or a removal.
 """
 
 import hashlib
@@ -20,24 +20,24 @@ class HunkState(StrEnum):
 
     PENDING = "pending"
     SENT = "sent"
-    """Accepted by the user; the edit has been sent, and the editor's text has not come back yet."""
+    """Accepted by the user; the edit was sent, and the editor has not reported its text yet."""
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     CONFLICT = "conflict"
-    """The user wrote over the place; the hunk is pending again if the user undoes that."""
+    """The user has changed the place; the hunk is pending again if the user undoes the change."""
     SUPERSEDED = "superseded"
     WITHDRAWN = "withdrawn"
     UNDONE = "undone"
 
 
 OPEN = frozenset({HunkState.PENDING, HunkState.CONFLICT})
-"""States in which the user has a decision to make."""
+"""The states in which the user has to decide."""
 LIVE = frozenset({HunkState.PENDING, HunkState.SENT, HunkState.CONFLICT})
-"""States in which a hunk still follows its document."""
+"""The states in which a hunk follows the changes of its document."""
 
 
 class HunkKind(StrEnum):
-    """What a hunk does to its file."""
+    """The kind of change of a hunk."""
 
     ADD = "add"
     REPLACE = "replace"
@@ -55,7 +55,7 @@ class HunkKind(StrEnum):
 
 
 WHOLE_FILE = frozenset({HunkKind.CREATE, HunkKind.MOVE, HunkKind.REMOVE})
-"""Kinds that are about a file as such, not about lines of it."""
+"""The kinds of changes of a whole file, not of its lines."""
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots: `replace_hunk` copies all fields at once
@@ -63,31 +63,30 @@ class Hunk:
     """One decision for the user.
 
     Attributes:
-        id: Unique in the workspace, across restarts.
-        proposal: The proposal it is part of.
-        turn: The turn that made it.
-        chat: The conversation of that turn.
-        uri: Its file, as the editor spells it.
-        new_uri: The new name of the file for `MOVE`; otherwise empty.
+        id: The id, unique in the workspace and across restarts.
+        proposal: The id of the hunk's proposal.
+        turn: The id of the turn that has proposed the hunk.
+        chat: The id of the turn's conversation.
+        uri: The URI of the file in the editor's spelling.
+        new_uri: The new URI of the file for `MOVE`; otherwise empty.
         kind: The kind of change.
-        state: Its state.
+        state: The state of the hunk.
         range: The whole lines of the change, in code points of the current text; empty for `ADD`
             and for kinds of a whole file. For a withdrawn hunk, the range at that time.
         old: The text at `range`. For `REMOVE` the file's text.
-        new: The text to write there; for an accepted hunk, the text that it wrote.
-        base: The text that the hunk was made against: `old`, until the user types within it.
-        proposed: The agent's text for `base`: `new`, until the user types within it or amends it.
+        new: The text to write at `range`; for an accepted hunk, the written text.
+        base: The text that the hunk was made against: `old`, until the user changes the place.
+        proposed: The agent's text for `base`: `new`, until the user changes the place or amends.
         summary: One line for the user.
-        group: Hunks of the same group belong together for a reader: a function, a section.
-        author: The model that made it.
-        protected: Whether it needs an approval of its own (`stet.review.policy.protected_files`).
-        inline: Whether it is shown as a block in the text itself
-            (`stet.review.inline.inline_blocks`).
-        block: The id of a block that another program has written; otherwise empty, and the block
-            has the hunk's id.
+        group: The group, shared by the hunks of one function or section.
+        author: The name of the model.
+        protected: Whether the hunk needs its own approval (`stet.review.policy.protected_files`).
+        inline: Whether the hunk is shown as a block (`stet.review.inline.inline_blocks`).
+        block: The id of a block that another program has written; empty for a block with the hunk's
+            id, and without a block.
         mixed: Whether a line of `new` has changes of both the user and the agent.
-        reason: The reason for its state; may be empty.
-        changed: Rises with every change of state, across all hunks: the order of the changes.
+        reason: The reason for the state; may be empty.
+        changed: A number that rises with each change of state of any hunk: the order of changes.
     """
 
     id: str
@@ -115,12 +114,12 @@ class Hunk:
 
     @property
     def number(self) -> int:
-        """The number in its id: hunks are numbered in the order in which they were made."""
+        """The number in the id; hunks are numbered in the order of creation."""
         return int(self.id.removeprefix("h"))
 
     @property
     def is_of_absent_file(self) -> bool:
-        """Whether its file does not exist, before or after it: a file with the name is another file."""
+        """Whether the file does not exist in this state: a file of this name is another file."""
         if self.kind is HunkKind.REMOVE:
             return self.state is HunkState.ACCEPTED
         return self.kind is HunkKind.CREATE and self.state not in {
@@ -130,37 +129,37 @@ class Hunk:
 
     @property
     def has_moved_away(self) -> bool:
-        """Whether its file has the new name, so that a file with the old name is another file."""
+        """Whether the file has the new name, so that a file with the old name is another file."""
         return self.kind is HunkKind.MOVE and self.state is HunkState.ACCEPTED
 
     @property
     def shown_at(self) -> Range:
-        """Where it is shown: the lines that it replaces, or the line above an addition."""
+        """The displayed range: the lines that the hunk replaces, or the line above an addition."""
         line = self.range.start.line
         if self.kind is not HunkKind.ADD or line == 0:
             return self.range
         return Range(Position(line - 1, 0), Position(line - 1, 0))
 
     def is_on_lines_of(self, place: Range) -> bool:
-        """Return whether it shares a line with `place`, where it is shown or where it applies."""
+        """Return whether the displayed or the changed lines share a line with `place`."""
         return self.shown_at.touches_lines_of(place) or self.range.touches_lines_of(place)
 
     @property
     def hash(self) -> str:
-        """A hash of the content: an accept can refuse a hunk that was replaced meanwhile."""
+        """A hash of the content, by which an accept can refuse a hunk that has changed."""
         content = "\0".join((self.uri, self.new_uri, self.kind, self.old, self.new))
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """The hunks of one turn for one file; a move includes the links to the file in other files.
+    """The hunks of one turn for one file; a move includes the links in other files.
 
     Attributes:
-        id: Unique in the workspace, across restarts.
-        turn: The turn that made it.
-        uri: Its file.
-        hunks: Ids, in the order they were made.
+        id: The id, unique in the workspace and across restarts.
+        turn: The id of the turn that has made the proposal.
+        uri: The URI of the file.
+        hunks: The ids of the hunks, in the order of creation.
     """
 
     id: str
@@ -170,9 +169,9 @@ class Proposal:
 
 
 def replace_hunk(hunk: Hunk, **changes: object) -> Hunk:
-    """Return a copy of a hunk with changes, in a seventh of the time of `dataclasses.replace`.
+    """Return a changed copy of a hunk, seven times as fast as `dataclasses.replace`.
 
-    A decision about a thousand hunks makes several thousand copies while the event loop waits.
+    A decision about a thousand hunks makes several thousand copies and blocks the event loop.
     """
     assert changes.keys() <= Hunk.__dataclass_fields__.keys(), "a hunk has only its fields"
     copied = object.__new__(Hunk)
@@ -185,13 +184,13 @@ def replace_hunk(hunk: Hunk, **changes: object) -> Hunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftBase:
-    """What all drafts have: who makes the draft, and what the user reads about it.
+    """The common fields of drafts: the author, and the description for the user.
 
     Attributes:
-        turn: The turn that makes it.
-        chat: The conversation of that turn.
-        author: The model's name.
-        name: The file as the model calls it, for messages.
+        turn: The id of the turn that makes the draft.
+        chat: The id of the turn's conversation.
+        author: The name of the model.
+        name: The model's name for the file, for messages.
         summary: One line for the user.
     """
 
@@ -207,10 +206,10 @@ class EditDraft(DraftBase):
     """An edit of an existing file.
 
     Attributes:
-        document: The text as it is now; `edit` applies to exactly this text.
+        document: The current text, to which `edit` applies.
         edit: The edit.
-        notes: If several edits were merged, the summary of each: the whole lines that it changes, as
-            offsets of `document` (code points, half-open), and the line for the user.
+        notes: If several edits were merged, the summary of each: the whole lines that it changes,
+            as offsets of `document` (code points, half-open), and the line for the user.
     """
 
     document: TextDocument
@@ -227,7 +226,7 @@ class EditDraft(DraftBase):
         if not self.notes:
             return self.summary
         start, end = self.document.offset_at(place.start), self.document.offset_at(place.end)
-        # Hunks never touch each other: an edit that touches a hunk is part of it.
+        # Hunks never touch each other: an edit that touches a hunk is part of the hunk.
         found = [note for first, last, note in self.notes if first <= end and start <= last]
         return "; ".join(dict.fromkeys(found)) or self.summary
 
@@ -247,15 +246,15 @@ class CreateDraft(DraftBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveDraft(DraftBase):
-    """Another name for a file; `name` is the present name.
+    """A move of a file; `name` is the present name.
 
     Attributes:
         uri: The present URI of the file.
         new_uri: The new URI.
         new_name: The new name, for messages.
-        links: Edits of the files that refer to it, which may include the moved file itself.
-        holds_text: Whether its text could be read.
-        linked_from: The URIs of all files that link to it, if its text could not be read.
+        links: The edits of the files that link to the file, perhaps including the file itself.
+        holds_text: Whether the file's text could be read.
+        linked_from: The URIs of all files that link to the file, if its text could not be read.
     """
 
     uri: str
@@ -271,8 +270,8 @@ class RemoveDraft(DraftBase):
     """The removal of a file, which goes to the trash.
 
     Attributes:
-        uri: The file.
-        text: Its text, as far as the text can be shown.
+        uri: The URI of the file.
+        text: The text of the file, as far as it can be shown.
     """
 
     uri: str
@@ -289,8 +288,8 @@ def new_hunk(draft: Draft, place: Range, old: str, new: str, caution: str) -> Hu
         draft: The draft.
         place: The whole lines of the change.
         old: The text at `place`.
-        new: The text to write there.
-        caution: Why the user's yes must name the file; empty if any yes will do.
+        new: The text to write at `place`.
+        caution: The reason why the user must approve this file by name; empty if there is none.
     """
     return Hunk(
         id="",

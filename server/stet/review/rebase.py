@@ -2,8 +2,8 @@
 
 `rebase_hunks` moves the hunks. It recognises the arrival of a sent edit, and an undo or redo in the
 editor, by the places of hunks. `follow_editor` does so for an open document, where the whole text
-may also show an undo or redo: if it is a known text around an accepted edit, the hunks get their
-states and places in that text, whatever the reported difference is (`note_text`).
+may also show an undo or redo: if it is a recorded text around an accepted edit (`note_text`), the
+hunks get their states and places in that text, whatever the reported difference is.
 """
 
 import dataclasses
@@ -25,21 +25,21 @@ from stet.text.edit import TextChange
 from stet.text.lines import line_end, line_ends, split_lines, without_end
 
 _FEW_UNDONE = 8
-"""If no more hunks than this are undone at once, a redo of one of them alone is recognised too."""
+"""If at most so many hunks are undone at once, the redo of a single one is recognised too."""
 _MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
-"""States in which a hunk whose edit timed out or was refused once may still become accepted."""
+"""The states in which the edit of a hunk may arrive after it timed out or was refused."""
 
 
 def follow_editor(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> None:
-    """Move the hunks of an open document, and make those pending again that the editor has undone.
+    """Move the hunks of an open document; make hunks pending that the editor has undone.
 
     Args:
         store: All hunks.
         tracked: The document.
-        changes: The changes of its text, in order.
-        lines: The text after it.
+        changes: The changes of the text, in order.
+        lines: The text after the changes.
     """
     known = tracked.undone.texts.find(changes, lines) if tracked.in_flight is None else None
     if known is None:
@@ -68,8 +68,8 @@ def rebase_hunks(
     Args:
         store: All hunks.
         tracked: The document.
-        changes: The changes of its text, in order.
-        lines: The text after them.
+        changes: The changes of the text, in order.
+        lines: The text after the changes.
     """
     still_sent, late = _match_late_edit(store, tracked, changes)
     sent = tracked.in_flight
@@ -81,11 +81,11 @@ def rebase_hunks(
             settled += tracked.apply_changes(effects, now)[1]
         _detect_hunk_undo(store, tracked, tracked.place_others(sent, settled))
         confirm_arrival(store, tracked, sent.plan.places)
-        # The rest of the message was typed into the edited text.
+        # The rest of the message applies to the edited text.
         changes, tracked.lines = changes[count:], lines
         store.notify(tracked.uri)
         if still_sent or late:
-            # An earlier edit has arrived, so this one is expected for the text with that edit.
+            # An earlier edit has arrived, so the other edit is expected in the text with it.
             document = TextDocument(tracked.uri, "".join(then))
             tracked.timed_out = TimedOutEdits(document, late) if late else None
             if still_sent:
@@ -93,7 +93,7 @@ def rebase_hunks(
             rebase_hunks(store, tracked, changes, lines)
             return
     is_other = _apply_changes(store, tracked, changes, lines)
-    # In a document that never had a block, there is nothing to decide by hand.
+    # A document that never had a block has no blocks to synchronize.
     is_synced = store.has_blocks(tracked.uri) and sync_blocks(store, tracked, changes)
     if is_synced or is_other:
         store.notify(tracked.uri)
@@ -102,7 +102,7 @@ def rebase_hunks(
 def _apply_changes(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> bool:
-    """Move the hunks. Return whether anything about them may have changed."""
+    """Move the hunks; return whether any hunk may have changed."""
     if tracked.live and tracked.in_flight is None:
         tracked.checkpoints.record(changes, lines, tracked.live)
     moves = tracked.in_flight is None and not is_typing(changes)
@@ -127,8 +127,8 @@ def _apply_changes(
 
 
 def catch_up(store: HunkStore, tracked: TrackedDocument, text: str) -> None:
-    """Update the hunks of a document that is not open and has become `text`."""
-    # Line ends first: if all of them changed, no line would be found among the other changes.
+    """Move the hunks of a document that is not open to its new text."""
+    # First change the line ends: if all changed at once, no line would match.
     for then in (_with_line_ends_of(text, tracked.lines), text):
         before = tracked.text
         if then != before:
@@ -148,11 +148,11 @@ def _with_line_ends_of(text: str, lines: Sequence[str]) -> str:
 def _match_late_edit(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Put an edit that was given up in flight again if it arrives with the next changes.
+    """Put a timed-out edit in flight again if it arrives with the next changes.
 
     Returns:
-        The hunks of the edit that was in flight instead, and still is; and the edits that are still
-        overdue after the one that is in flight now has arrived.
+        The hunks of the edit that was in flight instead and still is; and the edits that may still
+        arrive after the edit that is now in flight.
     """
     timed_out, sent = tracked.timed_out, tracked.in_flight
     if not changes or timed_out is None:
@@ -166,7 +166,7 @@ def _match_late_edit(
         if all(store[hunk].state in _MAY_COME or hunk in on_way for hunk in hunks):
             plan = _plan(tracked, timed_out.document, hunks)
             expected.setdefault(plan.edit.apply(timed_out.document.text), hunks)
-    # The text that is complete last counts: some editors report several edits from the bottom up.
+    # Use the last matching text: some editors report several edits from the bottom up.
     come = [expected[text] for text in timed_out.texts_after(changes) if text in expected][-1:]
     if not come:
         return (), ()
@@ -178,7 +178,7 @@ def _match_late_edit(
 
 
 def _plan(tracked: TrackedDocument, document: TextDocument, hunks: Collection[str]) -> EditPlan:
-    """Return the plan for accepting these hunks in `document`, conflicts left out."""
+    """Return the plan for accepting these hunks in `document`, without conflicts."""
     return plan_accept(
         document, [a for a in tracked.live if a.hunk in hunks and a.merged is not None]
     )
@@ -187,7 +187,7 @@ def _plan(tracked: TrackedDocument, document: TextDocument, hunks: Collection[st
 def confirm_arrival(
     store: HunkStore, tracked: TrackedDocument, places: Mapping[str, tuple[int, int]]
 ) -> None:
-    """Confirm sent hunks, which have arrived on the lines `places`; no edit is in flight any more."""
+    """Confirm the sent hunks, which have arrived on the lines `places`."""
     sent = tracked.in_flight
     assert sent is not None, "nothing was sent"
     tracked.in_flight = None
@@ -205,8 +205,7 @@ def confirm_arrival(
         else:
             hunk = settle_accepted(tracked, hunk, place, anchor.current, written)
         decided.append(hunk)
-    # An undo by Stet is not an undo by the editor, whatever the text was before Stet's undo was
-    # complete.
+    # An undo by Stet is not an undo by the editor, whatever the text was during Stet's undo.
     tracked.undone.due = [one for one in tracked.undone.due if one not in places]
     store.save(*decided, decision=True, stands=tracked.uri)
     note_text(store, tracked)
@@ -216,7 +215,7 @@ def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
     """Handle the user's undo or redo, in the editor, of an edit of several hunks.
 
     Returns:
-        The hunks of the edits that the text shows to be undone or redone.
+        The hunks of the undone and redone edits.
     """
     detected: set[str] = set()
     toggled = []
@@ -237,9 +236,7 @@ def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
 def _restore_pasted(
     store: HunkStore, tracked: TrackedDocument, pasted: Sequence[tuple[Anchor, LineSpan]]
 ) -> bool:
-    """Accept hunks again whose text the user cut and has pasted elsewhere. Return whether there
-    were any.
-    """
+    """Accept hunks again whose text the user has cut and pasted; return whether there were any."""
     back = []
     for anchor, span in pasted:
         hunk = store[anchor.hunk]
@@ -294,7 +291,7 @@ def _toggled_state(tracked: TrackedDocument, hunk: Hunk) -> HunkState | None:
 
 
 def _toggle(tracked: TrackedDocument, hunk: Hunk, state: HunkState) -> Hunk:
-    """Return a hunk in `state`, after the user has undone or redone the hunk in the editor."""
+    """Return a hunk in `state` after the user's undo or redo in the editor."""
     if state is HunkState.UNDONE and hunk.id not in tracked.undone.given_up:
         tracked.undone.due.append(hunk.id)
     tracked.undone.given_up.discard(hunk.id)
@@ -304,15 +301,15 @@ def _toggle(tracked: TrackedDocument, hunk: Hunk, state: HunkState) -> Hunk:
 def reopen_undone(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange] = ()
 ) -> bool:
-    """Let hunks that the user has just undone in the editor wait, where their place is free.
+    """Make hunks pending that the user has just undone in the editor, if their place is free.
 
     Args:
         store: All hunks.
         tracked: The document.
-        changes: The undo, in order: the text before it is what a redo leads to.
+        changes: The changes of the undo, in order: a redo leads to the text before them.
 
     Returns:
-        Whether there are any.
+        Whether there are such hunks.
     """
     if tracked.in_flight is not None or not tracked.undone.due:
         return False
@@ -323,7 +320,7 @@ def reopen_undone(
         if store[hunk_id].state is not HunkState.UNDONE or anchor is None or anchor.merged is None:
             continue
         place = (anchor.first, anchor.end)
-        is_empty = anchor.first == anchor.end  # several insertions may wait at one point
+        is_empty = anchor.first == anchor.end  # several insertions may be pending at one point
         if all(is_empty and one.first == one.end for one in tracked.overlapping(place)):
             tracked.drop(hunk_id)
             live = Anchor(
@@ -353,22 +350,22 @@ def reopen_undone(
 def _restore_known_states(
     store: HunkStore, tracked: TrackedDocument, known: TextState, before: Sequence[HunkInText]
 ) -> bool:
-    """Give hunks the states and places that they had in this text, if it is an undo or a redo.
+    """Restore the states and places of hunks in a recorded text after an undo or redo.
 
     Args:
         store: All hunks.
-        tracked: The document, which reads like the known text.
-        known: The text.
-        before: The hunks as they were before the change.
+        tracked: The document, whose text is the recorded text.
+        known: The recorded text.
+        before: The states of the hunks before the change.
 
     Returns:
-        Whether it is an undo or a redo: whether a hunk has another state than before the change.
+        Whether the change is an undo or redo: whether a hunk has another state than before.
         Otherwise every hunk stays where the changes have moved it, because it may have absorbed
-        lines since the text was noted.
+        lines since the text was recorded.
     """
     pending, accepted, moved = _changes_to_known(store, tracked, known)
     were_pending = {one.recorded.id for one in before if not one.is_accepted}
-    # The difference may have restored some of them already, but not their order.
+    # The difference may have restored some hunks already, but not their order.
     redone = [
         one
         for one in known.hunks
@@ -381,7 +378,7 @@ def _restore_known_states(
     for one in (*accepted, *pending):
         _settle_known(tracked, one)
     _move_to_known(tracked, moved, known)
-    # The hunk that was accepted first is redone first: after a restart the order of the changes tells.
+    # The hunk that was accepted first is redone first; `changed` has this order after a restart.
     order = {one.recorded.id: one.recorded.changed for one in before}
     pending.sort(key=lambda one: -order.get(one.recorded.id, 0))
     accepted = sorted((*accepted, *redone), key=lambda one: one.recorded.changed)
@@ -402,7 +399,7 @@ def _restore_known_states(
 def _changes_to_known(
     store: HunkStore, tracked: TrackedDocument, known: TextState
 ) -> tuple[list[HunkInText], list[HunkInText], list[HunkInText]]:
-    """Return the hunks that wait in a known text, those accepted there, and those that only moved."""
+    """Return the hunks that become pending, that become accepted, and that only move."""
     pending, accepted, moved = [], [], []
     for one in known.hunks:
         hunk, anchor = store[one.recorded.id], tracked.anchor(one.recorded.id)
@@ -412,7 +409,7 @@ def _changes_to_known(
             if (anchor.first, anchor.end) != (one.first, one.end) or anchor.merged is None:
                 moved.append(one)
         elif one.is_accepted:
-            # The editor may have redone it.
+            # The editor may have redone the hunk.
             if hunk.state is HunkState.UNDONE or hunk.reason == UNDONE_IN_EDITOR:
                 accepted.append(one)
         elif _may_be_pending(tracked, hunk):
@@ -421,21 +418,21 @@ def _changes_to_known(
 
 
 def _may_be_pending(tracked: TrackedDocument, hunk: Hunk) -> bool:
-    """Return whether a hunk was accepted until the last change, and not to be undone by Stet."""
+    """Return whether a hunk was accepted until the last change, without an undo by Stet."""
     if hunk.state is HunkState.ACCEPTED:
         return hunk.id not in tracked.undone.given_up
     return hunk.id in tracked.undone.due
 
 
 def _settle_known(tracked: TrackedDocument, one: HunkInText) -> None:
-    """Put the anchor of a hunk that was undone or redone where the hunk is in the known text."""
+    """Settle an undone or redone hunk in its place in the recorded text."""
     old, new = one.recorded.old, one.recorded.new
     base, proposed = (new, old) if one.is_accepted else (old, new)
     tracked.settle_written(one.recorded.id, (one.first, one.end), base, proposed)
 
 
 def _move_to_known(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
-    """Put anchors back where their hunks are in the known text, unless others are there now."""
+    """Move anchors to their places in the recorded text, unless other hunks are there."""
     there = {one.recorded.id for one in known.hunks}
     for one in moved:
         anchor = tracked.anchor(one.recorded.id)
@@ -447,7 +444,7 @@ def _move_to_known(tracked: TrackedDocument, moved: Sequence[HunkInText], known:
 
 
 def _put_in_order(tracked: TrackedDocument, known: TextState) -> None:
-    """Sort the live anchors by place; at one point in the order of the known text."""
+    """Sort the live anchors by place; at one point in the order of the recorded text."""
     ranks: Mapping[str, int] = {one.recorded.id: nth for nth, one in enumerate(known.hunks)}
     last = len(ranks)
     tracked.live.sort(key=lambda one: (one.first, one.end, ranks.get(one.hunk, last)))

@@ -1,13 +1,12 @@
 """Hunks whose file has changed while it was not tracked, and hunks after a restart.
 
-- `prepare_restore` finds the places of an earlier run's hunks in the present texts, in a thread,
-  and `install_restored` adds the hunks to the ledger's; `open_with` moves the hunks of a file that
-  is opened.
-- `restore_undo_texts`: the editor keeps its undo history when the server ends. On a copy, the last
-  accepted hunks are undone one by one, and those that the editor has undone are accepted again: so
-  the intermediate texts are known again.
-- `rename_file` moves hunks to a file's new name, where there may be hunks of another file with that
-  name.
+- `prepare_restore` finds the places of an earlier run's hunks in the current texts, in a thread,
+  and `install_restored` adds the hunks to the ledger. `open_with` moves the hunks of a file that is
+  opened.
+- `restore_undo_texts` records texts around the last accepted hunks, because the editor keeps its
+  undo history when the server ends. For this, hunks are undone, or accepted again, one by one on a
+  copy.
+- `rename_file` moves hunks to a file's new name, where another file may have hunks.
 """
 
 import dataclasses
@@ -43,14 +42,14 @@ from stet.workspace.uris import canonical
 
 _TAKEN = "something else was proposed in its place"
 _WRITTEN = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
-"""States of hunks whose text to write was in the file before."""
+"""The states of hunks whose proposed text was in the file before."""
 _FOLLOWED = LIVE | {HunkState.ACCEPTED, HunkState.REJECTED, HunkState.SUPERSEDED, HunkState.UNDONE}
 _MOVED = "its file got another name meanwhile: accept it again"
 _REPLACED = "another file has taken the name of this one"
 MAX_STEPS = 4
-"""How many hunks are undone, and how many are accepted again."""
+"""The most hunks that are undone, and that are accepted again, on the copy."""
 MAX_LINES = 2_000
-"""In longer texts there are no steps: each takes as long as an accept, while the event loop waits."""
+"""The most lines of a text with such steps, because each blocks the event loop."""
 _PLACE = attrgetter("first", "end")
 
 
@@ -71,7 +70,7 @@ class _SavedHunks(NullJournal):
     def persist(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
-        """Record hunks; nothing is persisted yet."""
+        """Record hunks, to be persisted later."""
         self.hunks.update((hunk.id, hunk) for hunk in hunks)
         self.stands.update(canonical(snapshot.uri) for snapshot in snapshots)
         self.is_decision |= decision
@@ -82,9 +81,9 @@ class PreparedRestore:
     """Hunks of an earlier run with their places, not in the ledger yet.
 
     Attributes:
-        restored: The state that the journal has loaded.
-        texts: The texts of the files at that time.
-        store: The hunks and their places.
+        restored: The state that was loaded from the journal.
+        texts: The texts of the files in which the places were found.
+        store: A store of the hunks and their places.
         saved: The hunks that have to be persisted.
     """
 
@@ -97,25 +96,26 @@ class PreparedRestore:
 def prepare_restore(
     restored: RestoredState, texts: Mapping[str, str], known: Collection[str]
 ) -> PreparedRestore:
-    """Find the places of an earlier run's hunks in the present texts. May run in a thread.
+    """Find the places of an earlier run's hunks in the current texts. May run in a thread.
 
-    The hunks follow the difference to the text that was kept. A hunk that is in conflict then is searched
-    by its content, and moved if the content is elsewhere, once. A hunk whose text is there already was in
-    flight when the earlier run ended: it is accepted.
+    The hunks follow the difference from the persisted text. A hunk that is then in conflict is
+    searched by its content, and moved if the content is found once. A hunk whose new text is in its
+    place was in flight when the earlier run ended: it is accepted.
 
     Args:
-        restored: The state that the journal has loaded.
-        texts: The present texts of the files, by URI as the snapshots spell it; none for a file that
-            does not exist. There no hunk counts as accepted: lines to be deleted went with the rest.
-        known: The ids of hunks that are in the ledger already; these hunks stay as they are.
+        restored: The state that was loaded from the journal.
+        texts: The current texts of the files, by URI in the snapshots' spelling, without files that
+            do not exist: their hunks are not accepted, even if the lines to be deleted no longer
+            exist.
+        known: The ids of the hunks in the ledger, which are not changed.
     """
     saved = _SavedHunks()
     store = HunkStore(saved)
     store.load(hunk for hunk in restored.hunks if hunk.id not in known)
     with store.batch():
         for snapshot in restored.anchor_snapshots:
-            # Each snapshot has a track of its own until it has followed to the present text:
-            # several servers may have had the file open, each with another text.
+            # Each snapshot has a separate `TrackedDocument` until it has followed to the current
+            # text: several servers may have had the file open, each with another text.
             there = store.detach(snapshot.uri)
             tracked = _restore_tracked(store, snapshot, known)
             text = texts.get(snapshot.uri)
@@ -128,12 +128,13 @@ def prepare_restore(
 def install_restored(store: HunkStore, prepared: PreparedRestore) -> None:
     """Add the hunks of an earlier run to a store.
 
-    Hunks that were made before the journal was loaded stay as they are and supersede restored hunks in
-    their places; so do hunks of another server. A block that is in the text is not superseded.
+    Hunks that were created before the journal was loaded are not changed, and supersede restored
+    hunks in their places; so do hunks of another server. A block that is in the text is not
+    superseded.
 
     Args:
-        store: Takes the hunks.
-        prepared: The hunks, owned by `store` from now on.
+        store: The store to which the hunks are added.
+        prepared: The hunks, which then belong to `store`.
     """
     known = {hunk.id for hunk in store.all()}
     store.load(hunk for hunk in prepared.restored.hunks if hunk.id not in known)
@@ -160,13 +161,13 @@ def open_with(
     lines: Sequence[str],
     changes: Sequence[TextChange] | None = None,
 ) -> None:
-    """Move the hunks of a file that was not open to the text that it is opened with.
+    """Move the hunks of a file to the text with which the file is opened.
 
     Args:
         store: All hunks.
         tracked: The file.
         lines: The lines of the text.
-        changes: The changes from the text that the hunks know to this text; None: by the difference.
+        changes: The changes from the text of the hunks; None to compute them.
     """
     if changes is None:
         changes = changes_between(tracked.text, "".join(lines))
@@ -176,7 +177,7 @@ def open_with(
 
 
 def copy_of(store: HunkStore, uri: str) -> HunkStore | None:
-    """Return a copy of the store with the hunks of one document; None if it has no hunks."""
+    """Return a store with copies of one document's hunks; None if there are no hunks."""
     snapshot = store.anchor_snapshot(uri)
     if snapshot is None:
         return None
@@ -189,15 +190,15 @@ def copy_of(store: HunkStore, uri: str) -> HunkStore | None:
 def _confirm_arrived(
     store: HunkStore, tracked: TrackedDocument, conflicts: Collection[str]
 ) -> None:
-    """Accept hunks that have become conflicts although their new text is in their place.
+    """Accept hunks that are newly in conflict although their new text is in their place.
 
-    Typed lines, and an edit that reached the editor just before a server ended, may be one difference,
-    which removes the place of the edit's hunk.
+    Typed lines and an edit that reached the editor just before a server ended may be one
+    difference, which removes the place of the edit's hunk.
 
     Args:
-        store: Has the hunks.
-        tracked: Their file, with the present text.
-        conflicts: The hunks that were conflicts before.
+        store: The store of the hunks.
+        tracked: The file of the hunks, with the current text.
+        conflicts: The hunks that were in conflict before.
     """
     arrived, lines = [], tracked.lines
     for anchor in tuple(tracked.live):
@@ -216,7 +217,7 @@ def _confirm_arrived(
 
 
 def _rebase_restored(store: HunkStore, tracked: TrackedDocument, text: str | None) -> None:
-    """Find the places of restored anchors in the present text; None if the file does not exist."""
+    """Find the places of restored anchors in `text`, which is None without a file."""
     InlineBlocks(store).apply_missing(tracked, text or "")
     conflicts = {anchor.hunk for anchor in tracked.live if anchor.merged is None}
     catch_up(store, tracked, text or "")
@@ -232,7 +233,7 @@ def _rebase_restored(store: HunkStore, tracked: TrackedDocument, text: str | Non
 def _restore_tracked(
     store: HunkStore, snapshot: AnchorSnapshot, known: Collection[str]
 ) -> TrackedDocument:
-    """Restore the track of a file with the persisted anchors, except the anchors of `known` hunks."""
+    """Create the `TrackedDocument` of a snapshot with its anchors, except of `known` hunks."""
     tracked = store.ensure_tracked(TextDocument(snapshot.uri, snapshot.text))
     lines = tracked.lines
     hunks = {hunk.id: hunk for hunk in store.of_file(snapshot.uri) if hunk.id not in known}
@@ -246,7 +247,7 @@ def _restore_tracked(
         if hunk.inline and hunk.state in LIVE:
             anchor = BlockAnchor(hunk.id, lines, within, base, proposed, hunk.block)
             if not _has_block_lines(tracked, anchor):
-                # The snapshot is invalid: these lines are another hunk's.
+                # The snapshot is invalid: these lines belong to another hunk.
                 anchor = Anchor(hunk.id, lines, (within[0], within[0]), base, proposed)
                 store.save(dataclasses.replace(hunk, inline=False))
         else:
@@ -265,7 +266,7 @@ def _restore_tracked(
 
 
 def _has_block_lines(tracked: TrackedDocument, block: BlockAnchor) -> bool:
-    """Return whether a block, or the rest of it and of no other block, is in the text that was kept."""
+    """Return whether a block is in the persisted text, or its rest without another block's."""
     block.restore_span(block.span, tracked.lines)
     return block.merged is not None or not tracked.overlapping((block.first, block.end))
 
@@ -273,15 +274,15 @@ def _has_block_lines(tracked: TrackedDocument, block: BlockAnchor) -> bool:
 def merge_tracked(
     store: HunkStore, came_back: TrackedDocument, there: TrackedDocument, text: str
 ) -> None:
-    """Add the anchors of `came_back` to those of `there`, which becomes the file's track again.
+    """Add the anchors of `came_back` to `there`, which is attached to the store again.
 
     Hunks of `came_back` on the same lines as others are superseded.
 
     Args:
-        store: The track of the file in it is `came_back`.
-        came_back: Follows `text`.
-        there: The track that the file had before.
-        text: The present text of the file.
+        store: The store, in which `came_back` is the file's `TrackedDocument`.
+        came_back: The restored `TrackedDocument`, which has followed to `text`.
+        there: The earlier `TrackedDocument` of the file.
+        text: The current text of the file.
     """
     store.attach(there)
     if not there.is_open:
@@ -307,7 +308,7 @@ def merge_tracked(
 
 
 def _yields_to(hunk: Hunk, anchor: Anchor, block: Anchor) -> bool:
-    """Return whether a hunk with this anchor yields to a whole block in the same place."""
+    """Return whether a hunk is superseded by a whole block in the same place."""
     is_whole = isinstance(block, BlockAnchor) and block.merged is not None
     return is_whole and not isinstance(anchor, BlockAnchor) and hunk.state is HunkState.PENDING
 
@@ -325,7 +326,7 @@ def _within(place: tuple[int, int], n_lines: int) -> tuple[int, int]:
 
 
 def _relocate_lost(tracked: TrackedDocument, anchor: Anchor) -> None:
-    """Move a hunk whose lines are gone to where the lines are now, unless another hunk is there."""
+    """Move a hunk without lines to its lines elsewhere in the text, unless a hunk is there."""
     place = None if anchor.current else relocate(anchor, tracked.lines)
     if place is not None and not tracked.overlapping(place):
         tracked.drop(anchor.hunk)
@@ -336,7 +337,7 @@ def _relocate_lost(tracked: TrackedDocument, anchor: Anchor) -> None:
 def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
     decided = []
     for anchor in tuple(tracked.live):
-        # The text does not show whether a new file without text was created.
+        # The text does not show whether an empty new file was created.
         if anchor.is_done and (anchor.base or anchor.proposed):
             hunk, place = store[anchor.hunk], (anchor.first, anchor.end)
             decided.append(settle_accepted(tracked, hunk, place, anchor.base, anchor.current))
@@ -346,15 +347,15 @@ def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
 def rename_file(store: HunkStore, outbox: Outbox, uri: str, new_uri: str) -> None:
     """Move the hunks of a file after its rename from `uri` to `new_uri`.
 
-    Hunks of a file that had the new name before follow to its present text, as if that file had been
-    written; a pending move or removal of that file is superseded. A new file to be created as `uri` is
-    another file: there is room for it now.
+    Hunks of a file that had the new name before follow to its current text, as if that file had
+    been written; a pending move or removal of that file is superseded. A new file to be created as
+    `uri` is another file, whose name is free now.
     """
     for one, reason in ((uri, _MOVED), (new_uri, _REPLACED)):
-        # An edit in flight goes to a document that does not exist any more; a late one is recognised.
+        # An edit in flight is for a document that no longer exists; a late arrival is recognised.
         outbox.cancel(one, reason)
     moved, there = store.tracked(uri), store.tracked(new_uri)
-    # An editor may report a move that Stet itself has requested: then all hunks have moved already.
+    # An editor may report a move that Stet has requested: then all hunks have moved already.
     if moved is not None or store.hunks_to_rename(uri, new_uri):
         _drop_whole(store, new_uri)
     to_make = [] if moved is None else _detach_new(store, moved)
@@ -381,7 +382,7 @@ def _drop_whole(store: HunkStore, uri: str) -> None:
 
 
 def _detach_new(store: HunkStore, tracked: TrackedDocument) -> list[Hunk]:
-    """Remove new files that do not exist from the track of the file with their name, and return them."""
+    """Remove and return the new files, not created yet, that have the name of this file."""
     hunks = [store[anchor.hunk] for anchor in tracked.anchors()]
     found = [hunk for hunk in hunks if hunk.kind is HunkKind.CREATE and hunk.is_of_absent_file]
     for hunk in found:
@@ -390,7 +391,7 @@ def _detach_new(store: HunkStore, tracked: TrackedDocument) -> list[Hunk]:
 
 
 def _wait_for_file(store: HunkStore, hunk: Hunk) -> None:
-    """Track a new file that does not exist yet, or was undone, under its own name again."""
+    """Track a new file that does not exist yet, or was undone, under its name again."""
     tracked = store.ensure_tracked(TextDocument(hunk.uri, ""))
     anchor = Anchor(hunk.id, tracked.lines, (0, 0), "", hunk.new)
     if hunk.state in LIVE:
@@ -400,10 +401,10 @@ def _wait_for_file(store: HunkStore, hunk: Hunk) -> None:
 
 
 def restore_undo_texts(store: HunkStore, tracked: TrackedDocument) -> None:
-    """Note the texts around the last accepted hunks of a document.
+    """Record the texts around the last accepted hunks of a document.
 
-    If texts of it are known already, only its present text is noted: the document was closed, and its
-    hunks may have come to that text by another way than the editor's undo.
+    If the document has recorded texts already, only the current text is recorded: the document was
+    closed, and its hunks may have reached this text by another way than the editor's undo.
 
     Args:
         store: All hunks.
@@ -418,7 +419,7 @@ def restore_undo_texts(store: HunkStore, tracked: TrackedDocument) -> None:
     undone = [
         one for one in hunks if one.state is HunkState.PENDING and one.reason == UNDONE_IN_EDITOR
     ]
-    # The difference is enough for a hunk that touches no other.
+    # The difference is enough for a hunk that touches no other hunk.
     accepted = [one for one in hunks if one.state is HunkState.ACCEPTED] if _touch(tracked) else []
     for chain, back in ((undone, False), (accepted, True)):
         # The last undone hunk is redone first, and the last accepted hunk is undone first.
@@ -428,18 +429,18 @@ def restore_undo_texts(store: HunkStore, tracked: TrackedDocument) -> None:
 
 
 def _touch(tracked: TrackedDocument) -> bool:
-    """Return whether any of the hunks of a document touch."""
+    """Return whether any hunks of a document touch each other."""
     in_order = sorted(tracked.anchors(), key=_PLACE)
     return any(one.end >= other.first for one, other in pairwise(in_order))
 
 
 def _texts_between(store: HunkStore, hunks: Sequence[Hunk], *, back: bool) -> TextStates:
-    """Return the texts that a document has as its hunks are accepted, or undone, one by one.
+    """Return the texts of a document while its hunks are accepted or undone one by one.
 
     Args:
-        store: A copy, whose hunks change.
-        hunks: In the order of the steps.
-        back: Whether they are undone.
+        store: A copy of the store, whose hunks are changed.
+        hunks: The hunks in the order of the steps.
+        back: Whether the hunks are undone.
     """
     outbox, uri = Outbox(store), hunks[0].uri
     tracked = store.tracked(uri)
@@ -463,7 +464,7 @@ def _texts_between(store: HunkStore, hunks: Sequence[Hunk], *, back: bool) -> Te
             tracked.undone.due = [hunk.id]
             if not reopen_undone(store, tracked):
                 break
-            # Several insertions may be at one point now: they keep their order.
+            # Several insertions may be at one point now, in their order before.
             tracked.live.sort(key=lambda one: (*_PLACE(one), ranks[one.hunk]))
             note_text(store, tracked)
     return tracked.undone.texts

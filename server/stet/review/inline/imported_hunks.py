@@ -1,6 +1,6 @@
-"""Blocks that another program has put into a note become hunks, which the user decides like any other.
+"""Import of blocks that another program has written into a note, as pending hunks.
 
-The text stays as it is until then: the block is the hunk's place (`BlockAnchor`).
+The text is not changed by the import: the block is the hunk's place (`BlockAnchor`).
 """
 
 from collections import Counter
@@ -22,18 +22,18 @@ from stet.workspace.snapshot import Snapshot
 AUTHOR = "imported"
 """The author of hunks that were found in a file."""
 _MAX_ID = 40
-"""Characters of a block's id that a summary holds."""
+"""The code points of a block's id that are shown in a summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockDraft:
-    """The blocks of a note, once the gate has seen them.
+    """The blocks of a note after the policy check.
 
     Attributes:
-        document: The text they were found in.
-        blocks: Those that may become hunks, in order of place.
-        bad: Those that can't be read.
-        caution: Why the user's yes must name this file; empty if any yes will do.
+        document: The text that contains the blocks.
+        blocks: The blocks that may become hunks, in order of place.
+        bad: The blocks that can't be parsed.
+        caution: The reason why the user must approve this file by name; empty if there is none.
     """
 
     document: TextDocument
@@ -43,10 +43,11 @@ class BlockDraft:
 
 
 def find_blocks_in(document: TextDocument, snapshot: Snapshot) -> BlockDraft:
-    """Find the blocks of a note that other programs have put there. It may ask the disk, and takes
-    seconds for a very long text: call it in a worker thread.
+    """Find the blocks of a note that other programs have written.
+
+    This may read the disk, and takes seconds for a very long text: call it in a worker thread.
     """
-    # To join a very long text would take as much memory again.
+    # Joining a very long text would take as much memory again.
     if not document.is_markdown or (not document.is_large and SIGN not in document.text):
         return BlockDraft(document)
     found = find_imported(document.lines)
@@ -58,7 +59,7 @@ def find_blocks_in(document: TextDocument, snapshot: Snapshot) -> BlockDraft:
 
 
 def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> bool:
-    """Take the blocks of a note that have no hunk yet as pending hunks.
+    """Add a pending hunk for each block of a note that has no hunk yet.
 
     Args:
         store: The store for the hunks.
@@ -66,14 +67,14 @@ def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> boo
         now: The document, which may have changed since.
 
     Returns:
-        Whether all blocks are in the present text; the blocks that are there were taken.
+        Whether all blocks are in the current text; those that are have been imported.
     """
     found = [(block, _place_now(block, draft.document, now)) for block in draft.blocks]
     tracked = store.tracked(now.uri)
     placed = [(block, place) for block, place in found if place is not None]
     fresh = [one for one in placed if tracked is None or not tracked.overlapping(one[1])]
     if fresh and tracked is not None and tracked.in_flight is not None:
-        return False  # after the edit has arrived, the places are known
+        return False  # the places are known only after the edit has arrived
     if fresh:
         tracked = store.ensure_tracked(now)
         hunks = _hunks(store, draft, fresh, now)
@@ -91,7 +92,7 @@ def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> boo
 
 
 def mark_duplicate_ids(anchors: Iterable[object]) -> None:
-    """Note which imported blocks of a text have their id to themselves."""
+    """Set `is_alone` of the imported blocks of a text: whether their id is unique."""
     blocks = [anchor for anchor in anchors if isinstance(anchor, BlockAnchor) and anchor.block]
     counts = Counter(anchor.block for anchor in blocks)
     for anchor in blocks:
@@ -99,7 +100,7 @@ def mark_duplicate_ids(anchors: Iterable[object]) -> None:
 
 
 def _place_now(block: InlineBlock, then: TextDocument, now: TextDocument) -> tuple[int, int] | None:
-    """Return the lines of a block of an earlier text; None if it is not found at once."""
+    """Return the present lines of a block of an earlier text; None if not in a likely place."""
     lines = then.lines[block.first : block.end]
     for shift in {0, len(now.lines) - len(then.lines)}:
         first = block.first + shift

@@ -1,4 +1,4 @@
-"""Hunks that are shown as blocks in the text itself: inserted, removed, and given another text.
+"""Hunks that are shown as blocks in the text: insertion, removal and change of blocks.
 
 The editor changes the text, and the text that the editor reports counts: a hunk is a block as soon
 as its block is in the text.
@@ -26,34 +26,34 @@ from stet.text.reindent import adopt_known_line_ends
 
 
 class BlockEditor(Protocol):
-    """What takes blocks out of a text: the way to the editor."""
+    """The port that has the editor change and remove blocks."""
 
     def reject(self, hunk_id: str, reason: str) -> None:
-        """Schedule the removal of the block of a hunk that the user rejects, after this call."""
+        """Schedule the removal of a rejected hunk's block, to run after this call."""
         ...
 
     async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
-        """Have the blocks of these hunks offer other lines than the agent wrote.
+        """Replace the agent's lines in the blocks of these hunks.
 
         Raises:
-            ReviewError: If it could not be done; the hunks are as they were.
+            ReviewError: If this failed; the hunks are unchanged.
         """
         ...
 
     async def clear(self, uri: str) -> None:
-        """Have all blocks of a file taken out; their hunks wait on in the margin."""
+        """Remove all blocks of a file; their hunks remain pending without blocks."""
         ...
 
 
 class InlineBlocks:
-    """Part of the ledger: the hunks that are shown in the text.
+    """The part of the ledger with the hunks that are shown as blocks.
 
     Attributes:
-        editor: The way to the editor, once there is one.
+        editor: The port to the editor; None before it is connected.
     """
 
     def __init__(self, store: HunkStore) -> None:
-        """`store` holds the hunks."""
+        """Create the blocks of the hunks in `store`."""
         self.editor: BlockEditor | None = None
         self._store = store
 
@@ -62,9 +62,7 @@ class InlineBlocks:
         return self._store.inline
 
     def placed(self, uri: str) -> tuple[InlineBlock, ...]:
-        """Return the whole blocks of live hunks in a file's text, Stet's and others', in order of
-        place.
-        """
+        """Return the whole blocks of live hunks in a file, imported ones too, in order of place."""
         tracked = self._store.tracked(uri)
         return tuple(
             InlineBlock(one.block or one.hunk, one.first, one.end, one.current, one.merged)
@@ -73,9 +71,7 @@ class InlineBlocks:
         )
 
     def shown_blocks(self, uri: str) -> tuple[str, ...]:
-        """Return the live hunks of a file that Stet has put into its text as blocks, in order of
-        place.
-        """
+        """Return the live hunks of a file that Stet has inserted as blocks, in order of place."""
         tracked = self._store.tracked(uri)
         live = tracked.live if tracked else ()
         return tuple(anchor.hunk for anchor in live if _is_stet_block(anchor))
@@ -87,7 +83,7 @@ class InlineBlocks:
         return isinstance(anchor, BlockAnchor) and anchor.merged is not None
 
     def reject(self, hunk_id: str, reason: str) -> bool:
-        """Begin to reject a hunk whose block is in the text; return False if there is no block.
+        """Start to reject a hunk whose block is in the text; return False if there is no block.
 
         Raises:
             WrongHunkState: If there is no connection to the editor.
@@ -100,11 +96,11 @@ class InlineBlocks:
         return True
 
     async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
-        """Make blocks in the text of `uri` offer other lines.
+        """Replace the agent's lines in blocks of the file `uri`.
 
         Args:
             uri: The file.
-            texts: By hunk, the text to write instead of the agent's.
+            texts: By hunk, the text that replaces the agent's text.
 
         Raises:
             ReviewError: If this failed; the hunks are unchanged.
@@ -119,23 +115,23 @@ class InlineBlocks:
         await self.editor.amend(uri, wanted)
 
     def release(self, hunk_id: str) -> None:
-        """Release the remains of a block that is not whole: they are the user's text from now on."""
+        """Turn the rest of an incomplete block into the user's text."""
         tracked = self._store.tracked(self._store[hunk_id].uri)
         anchor = tracked.anchor(hunk_id) if tracked else None
         if tracked is not None and isinstance(anchor, BlockAnchor):
             _ = tracked.remake(hunk_id, anchor.proposed)
 
     async def clear(self, uri: str) -> None:
-        """Have all blocks of a file taken out of its text; see `shown_blocks` for how it went."""
+        """Remove all blocks of a file from its text; `shown_blocks` then returns the remaining ones."""
         if self.editor is not None and self.shown_blocks(uri):
             await self.editor.clear(uri)
 
     def showable(self, document: TextDocument) -> tuple[str, ...]:
-        """Return the pending hunks of a document that could be blocks in its text.
+        """Return the pending hunks of a document that can be shown as blocks.
 
-        Left out are those of protected files, which are not written to without a yes of their own,
-        those in the front matter of a note, which would be none with a block in it, and those that
-        the text itself names as a block does: theirs would not be told from it.
+        Left out are hunks of protected files, which need a separate approval to be written, hunks
+        in the front matter of a note, which a block would break, and hunks whose id the text
+        contains like a block's id, because the block would be ambiguous.
         """
         tracked = self._store.tracked(document.uri)
         top = front_matter_end(document.lines) if document.is_markdown else 0
@@ -152,13 +148,13 @@ class InlineBlocks:
         )
 
     def show(self, document: TextDocument, hunk_ids: Collection[str]) -> TextEdit | None:
-        """Send the blocks of these hunks, pending or in conflict, to the editor now.
+        """Send an edit that inserts the blocks of these hunks, pending or in conflict.
 
         In a conflict the block represents the user's lines.
 
         Args:
             document: The current text.
-            hunk_ids: The hunks; hunks that are blocks in the text already are left out.
+            hunk_ids: The hunks; hunks with a block in the text already are left out.
 
         Returns:
             The edit; None if there is nothing to insert.
@@ -192,17 +188,17 @@ class InlineBlocks:
         return self._send(document, pieces, settle)
 
     def rewrite(self, document: TextDocument, texts: Mapping[str, str]) -> TextEdit | None:
-        """Send blocks that offer other lines than before to the editor now.
+        """Send an edit that replaces the offered lines in blocks.
 
-        If line ends are so mixed that no block can separate the two texts, the block is removed and
+        If mixed line ends make a block for the two texts impossible, the block is removed and
         the hunk is pending without a block.
 
         Args:
             document: The current text.
-            texts: By hunk, the user's text; only hunks that are whole blocks in the text count.
+            texts: By hunk, the user's text; hunks without a whole block in the text are left out.
 
         Returns:
-            The edit; None if the blocks offer these lines already.
+            The edit; None if the blocks offer these texts already.
         """
         tracked = self._store.ensure_tracked(document)
         blocks = {
@@ -249,14 +245,14 @@ class InlineBlocks:
         then: HunkState = HunkState.PENDING,
         reasons: Mapping[str, str] | None = None,
     ) -> TextEdit | None:
-        """Send the lines that the blocks of these hunks represent to the editor now.
+        """Send an edit that replaces the blocks of these hunks by the lines they represent.
 
         Args:
             document: The current text.
-            hunk_ids: The hunks; only hunks that are whole blocks in the text count.
-            then: `PENDING`: the hunks stay pending without a block; `REJECTED`: the user does not
-                want them.
-            reasons: The reason by hunk, if there is one.
+            hunk_ids: The hunks; hunks without a whole block in the text are left out.
+            then: `PENDING`: the hunks remain pending without a block; `REJECTED`: the user rejects
+                them.
+            reasons: The user's reasons, by hunk.
 
         Returns:
             The edit; None if there is nothing to remove.
@@ -273,7 +269,7 @@ class InlineBlocks:
         then: HunkState,
         reasons: Mapping[str, str],
     ) -> TextEdit | None:
-        """Take out `blocks`, whole or in pieces: send the lines they represent to the editor now."""
+        """Send an edit that replaces `blocks`, whole or not, by the lines they represent."""
         tracked = self._store.ensure_tracked(document)
         texts = {anchor.hunk: (anchor.current, anchor.proposed) for anchor in blocks}
         pieces = [
@@ -300,14 +296,14 @@ class InlineBlocks:
         return self._send(document, pieces, settle, decision=is_decided)
 
     def apply_missing(self, tracked: TrackedDocument, text: str) -> None:
-        """Handle a text that lacks blocks of its hunks, found for a document that was not open.
+        """Handle a new text, without its blocks, of a document that was not open.
 
-        They were never saved, or the file was written anew: the user has decided nothing. Those hunks
-        wait in the margin, as if their blocks had been taken out before.
+        The blocks were never saved, or the file was written again: the user has decided nothing.
+        The hunks are pending without a block, as if the blocks had been removed before.
 
         Args:
-            tracked: The document, with the text it had last.
-            text: What it is now.
+            tracked: The document with its last known text.
+            text: The new text.
         """
         if tracked.in_flight is not None or not self.shown_blocks(tracked.uri):
             return
@@ -316,7 +312,7 @@ class InlineBlocks:
         effects = [effect for change in changes for effect in change.effects]
         missing = []
         for anchor in tracked.live:
-            # What another program has done with its own block is a decision.
+            # A change by another program of its own block is a decision.
             if isinstance(anchor, BlockAnchor) and not anchor.block:
                 probe = copy(anchor)
                 for effect in effects:
@@ -336,13 +332,13 @@ class InlineBlocks:
         *,
         decision: bool = False,
     ) -> TextEdit | None:
-        """Send an edit to the editor now.
+        """Send an edit.
 
         Args:
             document: The current text.
-            pieces: What is written for each hunk; without any, no edit is sent.
-            settle: Changes the anchor of a hunk whose piece has arrived on these lines, and returns the
-                hunk to be saved.
+            pieces: The edits of the hunks; if there are none, no edit is sent.
+            settle: Changes the anchor of a hunk whose piece has arrived on these lines, and returns
+                the hunk to be saved.
             decision: Whether the user has decided the hunks.
         """
         if not pieces:
@@ -360,7 +356,7 @@ class InlineBlocks:
 
 
 def _ended(text: str, anchor: BlockAnchor, document: TextDocument) -> str:
-    """Return the text that a block is to become, with a line end where something follows."""
+    """Return the new text of a block, with a line end if lines follow the block."""
     if not text or line_end(text) or anchor.end >= len(document.lines):
         return text
     return text + (line_end(document.lines[anchor.end - 1]) or "\n")
@@ -376,15 +372,15 @@ def _is_showable(hunk: Hunk) -> bool:
 
 
 def normalize_line_ends(new: str, hunk: Hunk, track: TrackedDocument) -> str:
-    r"""Return `new` with the document's line ends, whichever the user's page or client writes.
+    r"""Return `new`, the user's text, with the document's line ends.
 
-    A line that the hunk has already keeps the line end it has there, any other takes the one that the
-    document uses most, as a line of `edit_file` does.
+    A line that is in the hunk already keeps its line end there. Any other line gets the most
+    frequent line end of the document, like a line of `edit_file`.
 
     Args:
-        new: What is wanted.
-        hunk: The hunk as it is now.
-        track: Its document.
+        new: The user's text for the hunk.
+        hunk: The current hunk.
+        track: The hunk's document.
     """
     if new == hunk.new:
         return new
@@ -396,10 +392,10 @@ def normalize_line_ends(new: str, hunk: Hunk, track: TrackedDocument) -> str:
     default = dominant_line_end(text if line_ends(text) else hunk.new)
     above = line_end(lines[first - 1]) if first else ""
     new = adopt_known_line_ends(new, (hunk.new, hunk.old), default, above)
-    # Nothing says otherwise: there is no line above, or none that has an end.
+    # Without a line above, or with one without a line end, nothing else determines the end.
     is_alone = end == 0 or (anchor.is_insertion and end == len(lines) and bool(lines[-1]))
     if new and is_alone and not line_end(new):
         return new + default
     if new.endswith("\r") and end < len(lines) and lines[end].startswith("\n"):
-        return new + "\n"  # or the line below would be none any more
+        return new + "\n"  # otherwise the line below would be joined
     return new

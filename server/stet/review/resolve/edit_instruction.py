@@ -181,8 +181,8 @@ def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], _Chain]]:
 
     found: list[tuple[tuple[int, int], _Chain]] = []
     chain: _Chain = ()
-    # The parser splits lines as CommonMark does: pass our lines, so that the numbers agree. It
-    # would take front matter for a heading.
+    # The parser splits lines as CommonMark does: pass the document's lines, so that the numbers
+    # agree, and without front matter, which would be parsed as a heading.
     skipped = _after_front_matter(shown)
     lines = [line.rstrip("\r\n") for line in shown.lines]
     source = "\n".join(["" for _ in lines[:skipped]] + lines[skipped:])
