@@ -1,8 +1,7 @@
 """Dead links as diagnostics: from `stet.deadLinks` until they are cleared.
 
-A worker looks for them in the workspace as it is when the search begins. A mark moves with its line
-while the user types. A line that has changed has no diagnostic until its file is saved; then the whole
-request is searched again.
+A worker thread searches a snapshot of the workspace. A mark moves with its line while the user types. A
+line that has changed has no diagnostic until its file is saved; then all scopes are searched again.
 """
 
 import asyncio
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
 
 
 MAX_MARKS = 2000
-"""More are not shown: they are too many to fix one by one."""
+"""The most marks that are shown: the user can't fix more one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLinkScope:
-    """Where dead links are looked for: in one document, below a folder, or everywhere."""
+    """The scope of a search for dead links: one document, a folder, or the whole workspace."""
 
     uri: str | None = None
     folder: Path | None = None
@@ -47,11 +46,11 @@ class DeadLinkMark:
     """One dead link.
 
     Attributes:
-        line: 0-based.
-        text: Of that line.
-        start: The first column, in the units of the editor.
-        end: The column after the last.
-        message: What is wrong.
+        line: The line of the link, 0-based.
+        text: The text of the line.
+        start: The first column, in the negotiated encoding.
+        end: The column after the last one, in the negotiated encoding.
+        message: The message of the diagnostic.
         written: The link's target as it is written.
     """
 
@@ -68,9 +67,9 @@ class MarkedDocument:
     """The dead links of one document.
 
     Attributes:
-        uri: As the workspace spells it.
-        marks: In order of place.
-        revision: Of the open text they were found in; None if it was closed.
+        uri: The URI in the workspace's spelling.
+        marks: The dead links, in order of place.
+        revision: The revision of the searched text; None if the document was not open.
     """
 
     uri: str
@@ -81,10 +80,10 @@ class MarkedDocument:
 def find_marks(
     snapshot: Snapshot, cache: "LinkCache", scopes: Collection[DeadLinkScope], encoding: Encoding
 ) -> tuple[list[MarkedDocument], list[str]]:
-    """Return the dead links of these scopes by document. Return also the reasons why something
-    cannot be searched.
+    """Return the dead links of the scopes by document, and the reasons why documents can't be
+    searched.
     """
-    # Not before somebody asks: the expressions of many languages are compiled.
+    # Import late: this compiles regular expressions for many languages.
     from stet.links.dead_links import dead_links, files_below
     from stet.links.link_scan import scan_links
 
@@ -130,7 +129,7 @@ def _create_mark(dead: "DeadLink", encoding: Encoding) -> DeadLinkMark:
 def rebase_marks(
     marks: tuple[DeadLinkMark, ...], changes: Sequence[TextChange]
 ) -> tuple[DeadLinkMark, ...]:
-    """Return the marks on lines that did not change, at the new places of the lines."""
+    """Return the marks of the unchanged lines, at the new places of the lines."""
     for change in changes:
         for first, removed, added in change.effects:
             marks = tuple(
@@ -155,7 +154,7 @@ def relocate_marks(marks: Sequence[DeadLinkMark], lines: Sequence[str]) -> Itera
 
 
 class DeadLinkView:
-    """Keeps the dead links that were asked for. Touched on the event loop only.
+    """The dead links of the requested scopes; used on the event loop only.
 
     Attributes:
         marked: The documents with dead links, by canonical URI.
@@ -171,10 +170,10 @@ class DeadLinkView:
         """Show no dead links yet.
 
         Args:
-            workspace: The workspace to examine.
-            publisher: Shows dead links beside the hunks of a document.
-            client: Shows the number of dead links.
-            links: The known links in files; pending until the settings are read.
+            workspace: The workspace to search.
+            publisher: The publisher that shows dead links beside the hunks of a document.
+            client: The editor, which shows the number of dead links.
+            links: A function that returns the cache of links, as soon as the server is ready.
         """
         self._workspace = workspace
         self._publisher = publisher
@@ -186,17 +185,17 @@ class DeadLinkView:
 
     @property
     def is_shown(self) -> bool:
-        """Whether dead links are asked for at all."""
+        """Whether there is a scope whose dead links are shown."""
         return bool(self._scopes)
 
     def ask(self, scope: DeadLinkScope) -> None:
-        """Look there too, and say how many there are."""
+        """Add a scope, search it, and report the number of dead links to the user."""
         self._scopes |= {scope}
         self._tells = True
         self._schedule_scan()
 
     def clear(self) -> None:
-        """Take them all away."""
+        """Remove all scopes and dead links."""
         self._scopes, self._tells = frozenset(), False
         self._show({})
 
@@ -211,7 +210,7 @@ class DeadLinkView:
             self._publisher.schedule(uri)
 
     def diagnostics(self, uri: str) -> list[lsp.Diagnostic]:
-        """Return the dead links of a document as the editor shows them."""
+        """Return the diagnostics of the dead links of a document."""
         found = self.marked.get(canonical(uri))
         return [] if found is None else [_diagnostic(mark) for mark in found.marks]
 
@@ -231,7 +230,7 @@ class DeadLinkView:
                 marked, missing = await asyncio.to_thread(
                     find_marks, snapshot, cache, scopes, self._workspace.encoding
                 )
-                if self._scopes != scopes:  # cleared, or asked for more meanwhile
+                if self._scopes != scopes:  # the scopes were changed meanwhile
                     self._tells |= tells
                     continue
                 self._show({canonical(each.uri): each for each in marked})
@@ -261,14 +260,14 @@ class DeadLinkView:
             self._client.show_message("Stet: no dead links.")
 
     def _rebase_marks(self, key: str) -> bool:
-        """Carry the marks of a document to its text as it is now; whether that changes them."""
+        """Move the marks of a document to its current text; return whether this changes them."""
         marked = self.marked[key]
         buffer = self._workspace.buffer(key)
         if buffer is None:
             return False
         known = marked.revision
         changes = None if known is None else self._workspace.changes_since(key, known)
-        if changes is None:  # opened since, or changed beyond what is remembered
+        if changes is None:  # the document was opened since, or has too many changes
             marks = tuple(relocate_marks(marked.marks, buffer.lines))
         else:
             marks = rebase_marks(marked.marks, changes)

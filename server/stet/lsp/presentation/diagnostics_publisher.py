@@ -1,4 +1,4 @@
-"""Pending hunks and questions as diagnostics: what every editor shows without a plugin."""
+"""Pending hunks and questions as diagnostics, which every editor shows without a plugin."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,12 +20,13 @@ from stet.workspace.workspace import Workspace
 
 
 class TrackedLocation:
-    """A stretch of a document, followed from the moment it is made.
+    """A range of a document that moves with the changes of the text.
 
     Args:
-        workspace: Knows how documents change.
-        uri: The document.
-        stretch: In code points of its text as it is now; None: all of it, shown at its top.
+        workspace: The workspace, which has the changes of documents.
+        uri: The URI of the document.
+        stretch: The range in the current text, in code points; None: the whole document, shown at
+            its top.
     """
 
     def __init__(self, workspace: Workspace, uri: str, stretch: Range | None) -> None:
@@ -35,19 +36,17 @@ class TrackedLocation:
         self._revision = workspace.revision(uri) or 0
 
     def is_in(self, uri: str) -> bool:
-        """Return whether it is in this document."""
+        """Return whether the range is in this document."""
         return canonical(uri) == canonical(self.uri)
 
     def touches(self, uri: str, stretch: Range) -> bool:
-        """Return whether it shares a line with a stretch of a document."""
+        """Return whether the range shares a line with a range of a document."""
         return self.is_in(uri) and (
             self._range is None or self.current_range().touches_lines_of(stretch)
         )
 
     def current_range(self) -> Range:
-        """Return the range in the current text, or the last known range if the text cannot be
-        followed.
-        """
+        """Return the range in the current text, or the last known range if the changes are unknown."""
         if self._range is None:
             return Range(Position(0, 0), Position(0, 0))
         changes = self._workspace.changes_since(self.uri, self._revision)
@@ -60,17 +59,17 @@ class TrackedLocation:
 
 
 DELAY = 0.05
-"""Seconds; what changes within is published once."""
+"""The seconds for which changes are collected before diagnostics are published."""
 LENS_DELAY = 0.2
-"""Seconds; the same for code lenses, which the editor must request again, file by file."""
+"""The same for code lenses, which the editor must request again for each file."""
 
 
 class DiagnosticsPublisher:
-    """Keeps the editor's diagnostics of every file with hunks up to date.
+    """The publisher of the diagnostics of all files with hunks, questions or dead links.
 
     Attributes:
-        dead_links: Returns the diagnostics of the dead links of a document, while any are shown: an
-            editor keeps one list of a document.
+        dead_links: A function that returns the diagnostics of the dead links of a document, while any
+            are shown: the editor stores one list for each document.
     """
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
@@ -85,36 +84,36 @@ class DiagnosticsPublisher:
         self.dead_links: Callable[[str], list[lsp.Diagnostic]] | None = None
 
     def schedule(self, uri: str) -> None:
-        """Publish `uri` soon."""
+        """Schedule the publication of a document's diagnostics."""
         if uri not in self._due:
             self._due.add(uri)
             asyncio.get_running_loop().call_later(DELAY, self._publish, uri)
 
     def turn_started(self, turn: Turn) -> None:
-        """Note where a turn was asked from: the user types on before it has a question."""
+        """Record the location of a turn's prompt: the user may type before the turn has a question."""
         uri = turn.ask.place.uri or self._workspace.activity.active
         if uri is not None:
             self._places[turn.id] = TrackedLocation(self._workspace, uri, turn.ask.place.range)
 
     def show_question(self, turn_id: str, question: Question) -> None:
-        """Show a question at the place its turn was asked from, until it is cleared."""
+        """Show a question at the location of its turn, until the question is cleared."""
         self._questions[turn_id] = question
         if place := self._places.get(turn_id):
             self.schedule(place.uri)
 
     def clear_question(self, turn_id: str) -> None:
-        """Clear the question of the turn, if it has one, because it was answered."""
+        """Remove the question of a turn, if it has one, after the answer."""
         if self._questions.pop(turn_id, None) and (place := self._places.get(turn_id)):
             self.schedule(place.uri)
 
     def turn_ended(self, turn_id: str) -> None:
-        """Clear the turn's question and place after the turn is over."""
+        """Remove the question and the location of a turn that is over."""
         self.clear_question(turn_id)
         self._places.pop(turn_id, None)
 
     def pending_questions(self) -> list[tuple[str, Question, TrackedLocation | None]]:
-        """Return the waiting turns, longest first. Each has its question and the place where it was
-        asked.
+        """Return the turns that wait for an answer, the longest wait first, each with its question
+        and its location.
         """
         return [
             (turn_id, question, self._places.get(turn_id))
@@ -124,8 +123,7 @@ class DiagnosticsPublisher:
     def _publish(self, uri: str) -> None:
         self._due.discard(uri)
         hunks = [hunk for hunk in self._ledger.live(uri) if hunk.state in OPEN]
-        # An empty list is sent too, every time: the editor shows a decision by the missing
-        # diagnostic.
+        # An empty list is always sent too: it removes the diagnostics of decided hunks.
         lines = hunk_lines(uri, self._workspace, self._ledger)
         found = [self.diagnostic(hunk, lines) for hunk in hunks]
         for _, question, place in self.pending_questions():
@@ -134,7 +132,7 @@ class DiagnosticsPublisher:
                 found.append(create_diagnostic(at, escape(question.text), "question", data))
         if self.dead_links is not None:
             found += self.dead_links(uri)
-        # The editor knows the file by its own spelling, which the hunks carry.
+        # The editor identifies the file by its own spelling of the URI, which the hunks have.
         self._client.publish_diagnostics(self._ledger.spelling(uri), found)
         # The editor requests lenses again after every change of the text.
         lensed = tuple((hunk.id, hunk.state) for hunk in hunks)
@@ -149,7 +147,7 @@ class DiagnosticsPublisher:
         self._client.refresh_lenses()
 
     def diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
-        """Return the diagnostic that shows the hunk in the editor; `lines` are those of its text."""
+        """Return the diagnostic of a hunk; `lines` are the lines of the hunk's document."""
         place, data = self.hunk_range(hunk, lines), {"hunk": hunk.id}
         if hunk.state is HunkState.CONFLICT:
             severity = lsp.DiagnosticSeverity.Warning
@@ -157,13 +155,13 @@ class DiagnosticsPublisher:
         return create_diagnostic(place, describe(hunk), "proposal", data)
 
     def hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
-        """Return where a reader sees the hunk, as whole lines of its text, which `lines` are."""
+        """Return the range of the lines at which a hunk is shown; `lines` are those of its document."""
         if hunk.kind is HunkKind.CREATE:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
         return self._range(hunk.shown_at, lines)
 
     def _range(self, stretch: Range, lines: Sequence[str]) -> lsp.Range:
-        """Return whole lines and never empty: some editors offer nothing at an empty range."""
+        """Return a range of whole lines, never empty: some editors offer no actions at an empty range."""
         if len(lines) == 1 and not lines[0]:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
         first = min(stretch.start.line, len(lines) - 1)
@@ -181,5 +179,5 @@ def create_diagnostic(
     data: dict[str, str],
     severity: lsp.DiagnosticSeverity = lsp.DiagnosticSeverity.Information,
 ) -> lsp.Diagnostic:
-    """Return a diagnostic of Stet; `data` comes back with the code actions that are asked for it."""
+    """Return a diagnostic of Stet; the editor sends `data` back when it requests code actions."""
     return lsp.Diagnostic(place, message, severity, code, source="stet", data=data)

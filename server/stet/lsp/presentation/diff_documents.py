@@ -1,7 +1,7 @@
-"""The documents of `stet.review`: written, shown, and acted on when the user saves one.
+"""The documents of `stet.review`: write and show them, and apply their decisions when they are saved.
 
-A document stays as the user leaves it: the hunks in it stay pending. So Stet never writes into an
-open document; another review gets a new file.
+Stet never writes into an open document, as the user may have edited it; another review gets a new file.
+The hunks in a document stay pending until it is saved.
 """
 
 import dataclasses
@@ -37,12 +37,12 @@ _MOVED_ON = "it is another one than the page shows by now; `stet.review` shows i
 
 
 MAX_CLOSED = 8
-"""How many pages that are not open are known: one is shown before the editor opens it, and the file of
-one that was closed goes to the next."""
+"""The number of documents that are stored while they are not open: a new one is not open at once, and
+the file of a closed one is used again."""
 
 
 class DiffDocuments:
-    """The pages that are open and the last that were shown, by the name in their first line."""
+    """The diff documents that are open or were shown last, by the name in their first line."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class DiffDocuments:
         self._pages: dict[str, DiffDocument] = {}
 
     def open(self, hunks: Sequence[Hunk]) -> str:
-        """Write and show the page of these pending hunks; return its URI.
+        """Write and show the diff document of pending hunks; return its URI.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If the document can't be written.
         """
         snapshot = self._workspace.snapshot()
         texts = {hunk.uri: self._text(hunk.uri) for hunk in hunks}
@@ -75,7 +75,7 @@ class DiffDocuments:
         return uri
 
     def saved(self, uri: str) -> None:
-        """Handle a generated document that was saved: if it is a page, carry out its decisions."""
+        """Handle a generated document that was saved: if it is a diff document, apply its decisions."""
         document = self.page(uri)
         if document is None:
             return
@@ -86,29 +86,30 @@ class DiffDocuments:
         self._apply_decisions(page, parse_decisions(page, document.text))
 
     def page(self, uri: str) -> TextDocument | None:
-        """Return the text of an open review page, or None if `uri` names none."""
+        """Return an open diff document, or None if there is none with this URI."""
         path = path_of(uri)
-        # By its name first: the text of another may be long.
+        # Check the name first: the text of another document may be long.
         is_page = path is not None and path.name.startswith(_PREFIX)
         return self._generated.workspace.document(uri) if is_page else None
 
     def location_at_cursor(self) -> tuple[str, Range] | None:
-        """Return what the page shows at the user's position. Return None if the user is in no page
-        or it shows no file there.
+        """Return the file and the range that a diff document shows at the user's position, or None
+        if the user is not in one or it shows no file there.
         """
         here = self._generated.active_selection(self._workspace.activity.view())
         return None if here is None else self.location_at(*here)
 
     def location_at(self, uri: str, stretch: Range | None = None) -> tuple[str, Range] | None:
-        """Return the file and the current place in it that a page shows.
+        """Return the file, and the current range in it, that a diff document shows at a place.
 
         Args:
-            uri: The page.
-            stretch: In the page; where nothing is selected it is a line. By default where the user
-                is, or last was.
+            uri: The URI of the diff document.
+            stretch: The range in the diff document; an empty range means its line. By default the
+                user's latest selection.
 
         Returns:
-            None where it shows no file. The range may end after the end of the file.
+            The URI and the range, which may end after the end of the file; None if the document
+            shows no file there.
         """
         document = self.page(uri)
         page = self._pages.get(document_name(document.text) or "") if document else None
@@ -130,7 +131,7 @@ class DiffDocuments:
         return hunks[0].uri, Range(first, end)
 
     def _forget_closed(self) -> None:
-        """Keep those that are open, and the latest of the others."""
+        """Discard documents that are not open, except the latest `MAX_CLOSED` - 1 of them."""
         documents = self._generated.workspace.snapshot().documents.values()
         opened = {document_name(document.text) for document in documents}
         closed = [name for name in self._pages if name not in opened]
@@ -159,7 +160,7 @@ class DiffDocuments:
             self._client.start(self._amend_in_text(page.name, in_text), "amend in the text")
 
     def _reject(self, hunk_ids: Sequence[str], refused: list[tuple[str, str]]) -> int:
-        """Reject the pending hunks; return their number, and add failed ones to `refused`."""
+        """Reject the open hunks; return their number, and add those that fail to `refused`."""
         n_rejected = 0
         for hunk_id in hunk_ids:
             if self._ledger.hunk(hunk_id).state in OPEN:
@@ -171,7 +172,7 @@ class DiffDocuments:
         return n_rejected
 
     async def _amend_in_text(self, page: str, files: Mapping[str, Mapping[str, str]]) -> None:
-        """Amend hunks that are blocks in the text; `files` holds the hunks by file."""
+        """Amend hunks that are blocks in the text; `files` has the new texts by URI and hunk id."""
         amended: dict[str, Hunk] = {}
         refused: list[tuple[str, str]] = []
         for uri, texts in files.items():
@@ -186,10 +187,10 @@ class DiffDocuments:
         self._report(0, len(amended), refused)
 
     def _hunk_as_shown(self, page: DiffDocument, hunk_id: str) -> Hunk:
-        """Return a pending hunk as the page shows it.
+        """Return an open hunk that has not changed since the diff document was written.
 
         Raises:
-            ReviewError: If it does not, or the hunk has changed.
+            ReviewError: If the hunk is decided or has changed.
         """
         shown = next(section.hunk for section in page.sections if section.hunk.id == hunk_id)
         now = self._ledger.hunk(hunk_id)
@@ -200,7 +201,7 @@ class DiffDocuments:
         return now
 
     def _update_hunks(self, name: str, amended: Mapping[str, Hunk]) -> None:
-        """Update what a page says of these hunks to their current state."""
+        """Replace hunks of a diff document by their current versions."""
         page = self._pages[name]
         sections = (
             dataclasses.replace(section, hunk=amended.get(section.hunk.id, section.hunk))

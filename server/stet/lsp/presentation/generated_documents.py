@@ -1,12 +1,12 @@
 """Stet's own documents in the editor: their registry, the context and the request log.
 
-The documents are kept apart from the user's, in the state folder. They never reach the workspace,
-so a model neither sees nor edits them, and they are in no scope.
+The documents are in the state folder, not among the user's files. They never reach the user's
+workspace, so a model neither reads nor edits them, and they are in no scope.
 
 `render_context_document` shows the content of a question, for editors that don't show the answers
 of commands. `RequestLogDocument` shows the sent requests and their receivers (`stet.requestLog`). Its
-rows contain files, hosts and numbers, never text of a file or a conversation, and names have marks
-instead of secrets. All servers of a workspace write into one table.
+rows contain files, hosts and numbers, never text of a file or a conversation; secrets in names are
+replaced by marks. All servers of a workspace write into one table.
 """
 
 import asyncio
@@ -40,13 +40,13 @@ class GeneratedDocuments:
     """The generated documents that the editor has open.
 
     Attributes:
-        system: The disk that contains the documents.
-        workspace: The open generated documents, and where the user is among them.
-        opened: The canonical URIs of open ones; without one, a keystroke costs nothing here.
+        system: The access to the disk that has the documents.
+        workspace: The open generated documents, and the user's position in them.
+        opened: The canonical URIs of the open documents; a keystroke needs only this lookup.
     """
 
     def __init__(self, system: System, workspace: Workspace) -> None:
-        """Create the documents; `workspace` has the user's, the roots and the column encoding."""
+        """Create the registry; `workspace` is the user's, with the roots and the encoding."""
         self.system = system
         self._user_workspace = workspace
         self.workspace = Workspace(system)
@@ -55,13 +55,13 @@ class GeneratedDocuments:
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
-        """Call `listener` with each that has been opened, changed, saved or closed: its URI, which of
-        these it was, and how its text has changed.
+        """Call `listener` after each modification of a generated document, with the URI, the kind of
+        the modification and the changes of the text.
         """
         self._listeners.append(listener)
 
     def is_generated(self, uri: str) -> bool:
-        """Return whether a document is Stet's own; it need not be open."""
+        """Return whether a URI is that of a generated document, open or not."""
         path = path_of(uri)
         return path is not None and any(folder in path.parents for folder in self._folders)
 
@@ -77,9 +77,7 @@ class GeneratedDocuments:
             listener(uri, kind, changes)
 
     def focused(self, uri: str | None) -> None:
-        """Record the document that the user is in now, whether it is generated or not; None means
-        none.
-        """
+        """Record the document that has the focus, generated or not; None: no document has it."""
         if uri is not None and self.is_generated(uri):
             self.workspace.activity.focus(uri, ActivitySource.NOTIFIED)
             self._entered = self.system.monotonic()
@@ -87,12 +85,12 @@ class GeneratedDocuments:
             self._left = self.system.monotonic()
 
     def active_selection(self, activity: ActivityView) -> tuple[str, Range] | None:
-        """Return the user's generated document and the selection there.
+        """Return the generated document in which the user is, and the selection there.
 
         Return None if the user is in no generated document.
 
         Args:
-            activity: The user's position in their own documents: the latest position counts.
+            activity: The user's activity in other documents; the latest activity counts.
         """
         view = self.workspace.activity.view()
         uri, latest = view.active, activity.active
@@ -104,10 +102,9 @@ class GeneratedDocuments:
         return (uri, selection.ranges[0]) if max(self._entered, selection.at) > left else None
 
     def free_name(self, stem: str, ending: str, text: str) -> str:
-        """Return a file name for `text`: a name that the editor does not have open with other
-        contents.
+        """Return a name for a file with `text` that the editor does not have open with another text.
 
-        The roots are part of it, because servers of other workspaces write into the folder as well.
+        The name contains a digest of the roots, because other servers write into the same folder.
 
         Raises:
             OSError: If there is no state folder.
@@ -120,19 +117,19 @@ class GeneratedDocuments:
         return next(name for name, old in opened if old is None or old.text == text)
 
     async def write(self, stem: str, text: str) -> Path:
-        """Write a page of Markdown in a worker; return its file, whose name begins with `stem`.
+        """Write a Markdown document in a worker thread; return its path. Its name begins with `stem`.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If the document can't be written.
         """
         name = self.free_name(stem, ".md", text)
         return await asyncio.to_thread(self.system.write_generated, name, text)
 
     async def show(self, client: Client, stem: str, text: str, task: str) -> str:
-        """Write a page as `write`, and have the editor show it in a `task`; return its URI.
+        """Write a document with `write`, and show it in a task named `task`; return its URI.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If the document can't be written.
         """
         uri = (await self.write(stem, text)).as_uri()
         client.start(client.show_document(uri), task)
@@ -140,7 +137,7 @@ class GeneratedDocuments:
 
     @cached_property
     def folder(self) -> Path:
-        """The folder of the documents; looked up once.
+        """The folder of the documents; determined once.
 
         Raises:
             OSError: If there is no such folder.
@@ -149,7 +146,7 @@ class GeneratedDocuments:
 
     @cached_property
     def _folders(self) -> frozenset[Path]:
-        """The folder, also with links resolved; looked up with the first opened document."""
+        """The folder, as it is and with links resolved; empty if there is no such folder."""
         try:
             folder = self.folder
         except OSError as error:
@@ -159,20 +156,21 @@ class GeneratedDocuments:
 
 
 def short_digest(text: str) -> str:
-    """Return eight characters that stand for a text in the name of a file."""
+    """Return a digest of a text for use in a file name: eight characters."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 _MAX_PROMPT = 200
-"""Characters of the question that are repeated in the head."""
+"""The most characters of the question that the document repeats."""
 
 
 def render_context_document(prompt: str, answer: Mapping[str, object]) -> str:
-    """Return the page in Markdown: each part in a fence that it can't close.
+    """Return the document in Markdown, with each section in a fence that the section does not contain.
 
     Args:
         prompt: The question.
-        answer: `tokens`, and `sections` with `name`, `text` and `tokens` each.
+        answer: The answer of `stet.showContext`: `tokens`, and `sections` with `name`, `text` and
+            `tokens`.
     """
     sections = answer["sections"]
     assert isinstance(sections, list), "it is the answer of the command"
@@ -186,7 +184,7 @@ def render_context_document(prompt: str, answer: Mapping[str, object]) -> str:
         end = "" if text.endswith("\n") else "\n"
         head = f"## {escape_line(str(section['name']))} ({section['tokens']} tokens)"
         parts.append(f"{head}\n\n{fence}\n{text}{end}{fence}\n")
-    # Half a character can't be written.
+    # Replace lone surrogates, which can't be written.
     return "\n".join(parts).encode("utf-8", "replace").decode()
 
 
@@ -207,11 +205,11 @@ _WHAT = {
 
 
 def render_request_log(records: Sequence[RequestRecord], *, n_older: int = 0) -> str:
-    """Return the page.
+    """Return the document of the request log.
 
     Args:
-        records: The requests on it, oldest first.
-        n_older: How many are kept that are not on it.
+        records: The requests to show, oldest first.
+        n_older: The number of stored requests that are not shown.
     """
     if not records:
         return f"{_HEAD}\nNothing has been sent.\n"
@@ -260,11 +258,11 @@ def _n(n: int, what: str) -> str:
 
 
 MAX_SHOWN = 300
-"""Requests on the page, the latest; more are counted."""
+"""The most requests in the document, the latest ones; older ones are only counted."""
 
 
 class RequestLogDocument:
-    """Persists and shows the sent requests. Touched on the event loop only."""
+    """The persisted log of sent requests, which is shown as a document; used on the event loop only."""
 
     def __init__(
         self, workspace: Workspace, rows: StateStore, client: Client, generated: GeneratedDocuments
@@ -276,10 +274,10 @@ class RequestLogDocument:
         workspace.request_log.persist = self._store
 
     async def open(self) -> str:
-        """Write and show the page of sent requests; return its URI.
+        """Write and show the document of sent requests; return its URI.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If the document can't be written.
         """
         sent = await asyncio.to_thread(self._load) or self._workspace.request_log.latest
         text = render_request_log(sent[-MAX_SHOWN:], n_older=max(0, len(sent) - MAX_SHOWN))

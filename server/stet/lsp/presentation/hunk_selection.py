@@ -1,8 +1,8 @@
-"""What a command is about: a location in a document, or hunks.
+"""The target of a command: a location in a document, or hunks.
 
-`resolve_location` reads `uri` or `file` with `range` or lines; without them, it returns where the user
-is. `select_hunks` reads `hunk`, `group`, `proposal`, `turn`, a document or `all`. `decide_hunks` tries a
-decision on each selected hunk.
+`resolve_location` reads `uri` or `file` with `range` or lines; without them, it returns the user's
+location. `select_hunks` reads `hunk`, `group`, `proposal`, `turn`, a document or `all`. `decide_hunks`
+tries a decision on each selected hunk.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,8 +49,8 @@ def resolve_location(
     Args:
         arguments: `uri` or `file`, and `range` or lines.
         workspace: The workspace, with the user's location.
-        pages: If given, a location in one of these pages means the location shown there. The same
-            is true of the user's location.
+        pages: If given, a location in one of these diff documents, also the user's location, means
+            the location that the document shows there.
 
     Raises:
         InvalidParams: If the location does not exist: no such file, or a line after its end.
@@ -75,10 +75,10 @@ def resolve_location(
 
 
 def open_document(uri: str, workspace: Workspace) -> TextDocument:
-    """Return the text of a file, open or not.
+    """Return the document of a file, open or not.
 
     Raises:
-        InvalidParams: If it is not there or may not be read.
+        InvalidParams: If the file does not exist or may not be read.
     """
     if (document := workspace.document(uri)) is not None:
         return document
@@ -86,17 +86,17 @@ def open_document(uri: str, workspace: Workspace) -> TextDocument:
 
 
 def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
-    """Return the text of a file that is not open. Blocks on the disk.
+    """Return the document of a file that is not open. Block on the disk.
 
     Raises:
-        InvalidParams: If it is not there or may not be read.
+        InvalidParams: If the file does not exist or may not be read.
     """
     with report_as(InvalidParams, NotShown):
         return snapshot.asked_about(uri).document_with_blocks(uri)
 
 
 def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocument | None:
-    """Return the open review page that is named, or None if none is."""
+    """Return the open diff document that the arguments name, or None."""
     uri, file = arguments.text("uri"), arguments.text("file")
     if uri is None and file is not None and Path(file).is_absolute():
         uri = Path(file).as_uri()
@@ -104,7 +104,7 @@ def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocum
 
 
 def _selected_location(document: TextDocument, workspace: Workspace) -> EditorLocation:
-    """Return everything that is selected in a document, and the caret."""
+    """Return the location of all selections in a document, with the caret."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
     if selection is None:
         return EditorLocation(document.uri, None)
@@ -112,7 +112,7 @@ def _selected_location(document: TextDocument, workspace: Workspace) -> EditorLo
 
 
 def _location_at(document: TextDocument, range_: Range, workspace: Workspace) -> EditorLocation:
-    """Return the location of a range, with the caret if the editor has reported the caret there."""
+    """Return the location of a range, with the caret if the editor has reported it in the range."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
     if selection is None or selection.source is not ActivitySource.NOTIFIED:
         return EditorLocation(document.uri, range_)
@@ -121,8 +121,8 @@ def _location_at(document: TextDocument, range_: Range, workspace: Workspace) ->
 
 
 def _shown_location(shown: tuple[str, Range] | None, workspace: Workspace) -> EditorLocation:
-    """Return a place that a review page shows, limited to its file's extent. If there is none, or its
-    file is no longer there, return the active file and the selection in it.
+    """Return the location that a diff document shows, clamped to the file. If there is none, or the
+    file can't be read, return the active file and its selections.
     """
     if shown is not None:
         uri, stretch = shown
@@ -151,7 +151,7 @@ def _range_argument(
 
 
 def _lines(first: int, last: int, document: TextDocument) -> Range:
-    """Return whole lines, 1-based and inclusive."""
+    """Return the range of whole lines from `first` to `last` (1-based, inclusive)."""
     first, last = min(first, last), max(first, last)
     if last > max(document.n_lines, 1):
         raise InvalidParams(f"line {last} is behind the end: the text has {document.n_lines} lines")
@@ -182,11 +182,11 @@ def _position(value: object, document: TextDocument, workspace: Workspace) -> Po
 
 @dataclass(frozen=True, slots=True)
 class HunkSelection:
-    """What a command names.
+    """The hunks that a command names.
 
     Attributes:
-        hunks: In order of file and place; never empty.
-        is_single: Whether one hunk was named as such.
+        hunks: The hunks, in order of file and place; never empty.
+        is_single: Whether the command named exactly one hunk, by its id or by its line.
     """
 
     hunks: tuple[Hunk, ...]
@@ -202,19 +202,19 @@ def select_hunks(
 ) -> HunkSelection:
     """Return the hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
 
-    A document may have a `line`: then only the hunks shown there are meant.
+    With a document and a `line`, only the hunks that are shown at the line are selected.
 
     Args:
         arguments: The arguments of the command.
         ledger: The ledger of all hunks.
-        workspace: Finds a `file`.
-        states: Names for more than one hunk mean only hunks in one of these states.
-        also: Returns whether the hunk with an id is included too.
+        workspace: The workspace, which resolves a `file`.
+        states: If several hunks are named, only hunks in one of these states are selected.
+        also: A function that returns whether to select a hunk (by its id) in another state too.
 
     Raises:
-        InvalidParams: If none or several are given, a line without a document, or there are no
-            hunks.
-        ContentModified: If the hunk no longer has that `hash`.
+        InvalidParams: If no or several names are given, a line without a document, or no hunk
+            matches.
+        ContentModified: If the hunk no longer has the `hash`.
     """
     names = ("hunk", "group", "proposal", "turn")
     named = {name: value for name in names if (value := arguments.text(name)) is not None}
@@ -251,12 +251,12 @@ def select_hunks(
 
 
 def _line(number: int) -> Range:
-    """Return the start of a line (1-based), which is where a cursor in the line is."""
+    """Return the empty range at the start of a line (1-based)."""
     return Range(Position(number - 1, 0), Position(number - 1, 0))
 
 
 def find_hunk(ledger: ReviewLedger, hunk_id: str) -> Hunk:
-    """Return the hunk with that id.
+    """Return the hunk with this id.
 
     Raises:
         InvalidParams: If there is no such hunk.
@@ -267,11 +267,11 @@ def find_hunk(ledger: ReviewLedger, hunk_id: str) -> Hunk:
 
 @dataclass(frozen=True, slots=True)
 class DecisionResult:
-    """How a decision on several hunks went.
+    """The result of a decision on several hunks.
 
     Attributes:
-        hunks: Ids of those it holds for.
-        refused: Ids of the others, each with the reason.
+        hunks: The ids of the decided hunks.
+        refused: The ids of the other hunks, each with the reason.
     """
 
     hunks: tuple[str, ...]
@@ -287,15 +287,16 @@ class DecisionResult:
 def decide_hunks(
     selection: HunkSelection, decision: Callable[[Hunk], str], what: str
 ) -> DecisionResult:
-    """Try a decision on each hunk. The decision returns or raises a reason for a refusal.
+    """Try a decision on each hunk.
 
     Args:
         selection: The hunks.
-        decision: Decides on a hunk; returns why it can't, or an empty text.
-        what: Names the impossible action.
+        decision: A function that decides on a hunk, and returns the reason if it can't, else an
+            empty text. It may raise the reason as a `ReviewError`.
+        what: The participle of the action, for the error message.
 
     Raises:
-        RequestFailed: If a hunk named alone is refused.
+        RequestFailed: If a hunk that was named alone is refused.
     """
     done, refused = [], []
     for hunk in selection.hunks:

@@ -1,7 +1,7 @@
-"""What a search has found, as the editor is shown it: places in its own text, with an excerpt.
+"""The results of a search for the editor: places in the editor's text, with an excerpt.
 
-A passage counts lines of the text that a model may see; the editor's text has the blocks of the
-in-text style as well, and may have changed since.
+The line numbers of a passage belong to the text that is shown to a model; the editor's text also has
+inline blocks, and may have changed since.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,13 +21,13 @@ from stet.text.position import Position, Range
 from stet.workspace.snapshot import NotShown, Snapshot
 
 MAX_EXCERPT = 600
-"""Of an excerpt, in code points."""
+"""The most code points of an excerpt."""
 MAX_LINE = 160
-"""Of one of its lines, in code points."""
+"""The most code points of a line of an excerpt."""
 MAX_NAME = 120
-"""Of a symbol's name, in code points."""
+"""The most code points of a symbol's name."""
 N_BEFORE = 2
-"""Lines of an excerpt before the best one."""
+"""The most lines of an excerpt before the best one."""
 N_AFTER = 5
 
 _TYPES = ("class", "struct", "interface", "trait", "enum", "type", "record", "object", "protocol")
@@ -38,11 +38,11 @@ class LocatedPassage:
     """A passage with its place in the editor's text.
 
     Attributes:
-        passage: The passage as found.
+        passage: The passage from the search.
         range: The range of the passage.
-        best: Its best line.
-        excerpt: That line and some beside it, escaped.
-        kind: The kind, of the kinds that every editor knows.
+        best: The range of the passage's best line.
+        excerpt: The best line and some lines around it, escaped.
+        kind: The symbol kind, one of those that every editor knows.
     """
 
     passage: SearchPassage
@@ -55,7 +55,7 @@ class LocatedPassage:
 def locate_passages(
     passages: Iterable[SearchPassage], snapshot: Snapshot, encoding: Encoding
 ) -> Iterator[LocatedPassage]:
-    """Yield the places of `passages`, without passages of files that are gone. Blocks on the disk."""
+    """Yield `passages` with their places; leave out those of missing files. Block on the disk."""
     documents: dict[str, TextDocument | None] = {}
     for passage in passages:
         if passage.uri not in documents:
@@ -83,9 +83,9 @@ def passage_to_json(place: LocatedPassage) -> dict[str, object]:
 
 
 def to_symbol(place: LocatedPassage) -> lsp.SymbolInformation:
-    """Return a passage in the form that `workspace/symbol` answers.
+    """Return a passage as a symbol for `workspace/symbol`.
 
-    On the wire this is a `WorkspaceSymbol` with its range too, so that every editor can read it.
+    As JSON this is also a `WorkspaceSymbol` with its range, so that every editor can read it.
     """
     passage = place.passage
     title = escape_line(passage.title or passage.text.strip())[:MAX_NAME]
@@ -113,13 +113,13 @@ def _locate(
 
 
 def _lines(document: TextDocument, first: int, end: int, encoding: Encoding) -> lsp.Range:
-    """Return whole lines, from `first` to before `end`, as far as they are there."""
+    """Return the range of the lines from `first` to before `end`, clamped to the document."""
     stretch = Range(Position(first, 0), Position(max(first, end), 0))
     return convert.to_wire_range(stretch, document.lines, encoding)
 
 
 def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
-    if end - first <= 1:  # of one line alone too little is understood
+    if end - first <= 1:  # one line alone has too little context
         first, end = 0, len(document.lines)
     start, after = max(first, best - N_BEFORE), min(max(end, best + 1), best + N_AFTER)
     shown: list[str] = []
@@ -135,7 +135,7 @@ def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
 
 
 def _kind(passage: SearchPassage, document: TextDocument) -> lsp.SymbolKind:
-    """Return the kind by the first line that says what the passage is."""
+    """Return the symbol kind of a passage, by its first line with a definition."""
     if not passage.title:
         return lsp.SymbolKind.File
     if document.is_markdown:

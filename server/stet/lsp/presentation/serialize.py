@@ -1,8 +1,8 @@
-"""Hunks and turns as the user and clients see them: as text, as a short diff, and as JSON.
+"""Hunks and turns as text, as a short diff, and as JSON.
 
 The text is for diagnostics, hovers and titles, and may come from a model or another person's file.
-Control characters are shown, not sent. In Markdown, all text outside a fenced block is escaped, so that
-it makes no links or images. The JSON is the public contract of `stet.proposals` and `stet.turn`.
+Control characters are escaped. In Markdown, all text outside a fenced block is escaped, so that it
+contains no links or images. The JSON is the public format of `stet.proposals` and `stet.turn`.
 """
 
 import dataclasses
@@ -23,34 +23,32 @@ from stet.tools.tool_state import ToolRun, state_after_review
 from stet.workspace.workspace import Workspace
 
 MAX_DIFF_LINES = 12
-"""Of a diagnostic."""
+"""The most diff lines of a diagnostic."""
 MAX_HOVER_LINES = 60
-"""Of each block of a hover."""
+"""The most lines of each block of a hover."""
 
 MAX_LABEL = 60
 MERGED = "merged with your change"
-"""Of a hunk in which a line has changes of both sides."""
+"""The note of a hunk with a line that both the user and the agent have changed."""
 
 _MARKS = re.compile(r"[\\`*_\[\]<>!#|~&@]|(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
 _CONFLICT_HINT = "keep yours, take the proposal, put both in, or have it done again"
 
 
 def label(hunk: Hunk) -> str:
-    """Return a few words for a button."""
+    """Return a short title of a hunk, for a code lens."""
     text = _summary(hunk)
     return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
 
 
 def describe(hunk: Hunk) -> str:
-    """Return the message of a hunk's diagnostic: what it is, its state and a short diff."""
+    """Return the message of a hunk's diagnostic: its summary, notes and a short diff."""
     lines = [_summary(hunk), *_notes(hunk), *diff_of(hunk, MAX_DIFF_LINES)]
     return "\n".join(lines)
 
 
 def hover_text(hunk: Hunk, *, markdown: bool) -> str:
-    """Return the text of a hover: like `describe`, but longer, and with all three sides of a
-    conflict.
-    """
+    """Return the text of a hover: like `describe`, but longer, with all three texts of a conflict."""
     head = [_summary(hunk), *_notes(hunk)]
     blocks = [("", diff_of(hunk, MAX_HOVER_LINES))]
     if hunk.state is HunkState.CONFLICT:
@@ -75,7 +73,7 @@ def hover_text(hunk: Hunk, *, markdown: bool) -> str:
 
 
 def diff_of(hunk: Hunk, limit: int) -> list[str]:
-    """Return a hunk as diff lines, at most about `limit` of them; both sides are shown."""
+    """Return a hunk as about `limit` diff lines at most, with lines of both sides."""
     if hunk.kind is HunkKind.MOVE:
         return [f"rename {part}" for part in _names(hunk)]
     removed = [f"-{line}" for line in _escaped(hunk.old)]
@@ -88,7 +86,7 @@ def diff_of(hunk: Hunk, limit: int) -> list[str]:
 
 
 def plain_markdown(text: str) -> str:
-    """Return `text` on one line, with nothing in it that Markdown would act on."""
+    """Return `text` on one line, with all Markdown markup escaped."""
     return _MARKS.sub(lambda mark: "".join(f"\\{each}" for each in mark[0]), escape_line(text))
 
 
@@ -97,10 +95,10 @@ def _summary(hunk: Hunk) -> str:
 
 
 def _notes(hunk: Hunk) -> list[str]:
-    """Return what a reader should know before deciding: one sentence in brackets each."""
+    """Return the notes that the user needs for a decision, each in parentheses."""
     notes = []
     if hunk.state is HunkState.CONFLICT:
-        # Each gets a separate line: editors cut lines that are longer than a window is wide.
+        # Each note is on its own line: editors cut lines that are longer than a window is wide.
         notes += [f"(does not apply now: {escape_line(hunk.reason)})", f"({_CONFLICT_HINT})"]
     elif hunk.reason:
         notes.append(f"({escape_line(hunk.reason)})")
@@ -116,14 +114,14 @@ def _notes(hunk: Hunk) -> list[str]:
 
 
 def _names(hunk: Hunk) -> tuple[str, str]:
-    """Return old and new name of a moved file, without the folders that both are in."""
+    """Return the old and the new name of a moved file, without their common folders."""
     old, new = (escape_line(unquote(uri)).split("/") for uri in (hunk.uri, hunk.new_uri))
     n = n_common(old[:-1], new[:-1])
     return f"from {'/'.join(old[n:])}", f"to {'/'.join(new[n:])}"
 
 
 def _escaped(text: str) -> list[str]:
-    """Return the lines of a hunk's text without their line ends, safe to show."""
+    """Return the lines of a hunk's text, escaped and without line ends."""
     return [escape(without_end(line)) for line in whole_lines(text)]
 
 
@@ -188,7 +186,7 @@ def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
 
 
 def hunk_lines(uri: str, workspace: Workspace, ledger: ReviewLedger) -> Sequence[str]:
-    """Return the lines that the hunks of a document have their places in."""
+    """Return the lines of the text to which the positions of a document's hunks refer."""
     buffer = workspace.buffer(uri)
     return buffer.lines if buffer is not None else split_lines(ledger.base_text(uri) or "")
 

@@ -1,8 +1,8 @@
-"""How a turn looks in the editor: its progress, its question, and a message at its end.
+"""Turns in the editor: the progress, the question, and a message at the end.
 
 A question is shown beside the text, and as a message, with buttons if the editor supports them.
-Code actions and `stet.answer` answer it in every editor; buttons are an extra, and disappear when
-the question is answered elsewhere or its turn is over.
+Code actions and `stet.answer` answer it in every editor; buttons are optional, and disappear when
+the question is answered in another way or its turn is over.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ from stet.tools.editor_actions import Question
 
 
 def describe_usage(turn: Turn) -> str:
-    """Return the rounds, tokens in and out, the part that the provider cached, and the cost.
+    """Return a text with the rounds, the tokens in and out, the cached share, and the cost of a turn.
 
-    A cost is in the currency of `model.price`, which names none; "about" where tokens are estimated.
+    The cost has no currency, as `model.price` has none; "about" is added if tokens are estimated.
     """
     usage, rounds = turn.usage, counted(len(turn.rounds), "round")
     about = "about " if usage.estimated else ""
@@ -54,18 +54,18 @@ NOBODY = "Nobody is there to answer. Go on without an answer."
 
 
 EVERY = 0.15
-"""Seconds between two reports of the words that stream in."""
+"""The least seconds between two progress reports about streamed text."""
 TITLE = 60
 
 
 class TurnView:
-    """A view that shows every turn of one server.
+    """The view of all turns of one server.
 
     Args:
         client: The editor.
-        ledger: Knows how many hunks a turn has proposed.
-        publisher: Shows questions at the places where they were asked.
-        agent: Called when the user cancels a turn's progress or answers with a button.
+        ledger: The ledger, which has the hunks of turns.
+        publisher: The publisher that shows questions at the locations of their turns.
+        agent: The agent, which gets cancellations and answers by buttons.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class TurnView:
         self._reported = 0.0
 
     def handle_event(self, event: AgentEvent) -> None:
-        """Take one event."""
+        """Show one event of a turn."""
         turn = event.turn
         match event:
             case TurnStarted():
@@ -103,7 +103,7 @@ class TurnView:
                 self._handle_user_event(event)
 
     def _handle_user_event(self, event: AgentEvent) -> None:
-        """Handle events about what the user is asked or is to look at."""
+        """Show a question to the user, or a file that the agent has opened."""
         match event:
             case FileOpened(uri=uri, line=line):
                 self._client.start(self._open_file(uri, line), "show a file")
@@ -122,19 +122,19 @@ class TurnView:
         self._report(turn, f"{_name(turn)}: round {number} of {limit}{spent}")
 
     def _progress_question(self, turn: Turn) -> None:
-        """Ask the question of a turn in every way the editor has, or end it after it is answered."""
+        """Show the question of a turn in every way that the editor supports; remove it after the answer."""
         if turn.question is None:
             self._publisher.clear_question(turn.id)
             self._withdraw_buttons(turn.id)
             self._report(turn, "going on")
         else:
-            # First: where both share one line, the question is what stays.
+            # Report first: where both share one line, the question stays visible.
             self._report(turn, "waiting for your answer")
             self._publisher.show_question(turn.id, turn.question)
             self._show_message(turn.id, turn.question)
 
     def remind(self, turn: Turn) -> None:
-        """Put the question of a turn that waits to the user again, as a message."""
+        """Show the question of a waiting turn again, as a message."""
         if turn.question is not None:
             self._withdraw_buttons(turn.id)
             self._show_message(turn.id, turn.question)
@@ -162,17 +162,17 @@ class TurnView:
         try:
             _ = self._agent.questions.reply(chosen, question.id)
         except NoPendingQuestion as error:
-            # Else it is answered elsewhere meanwhile, or the turn is over.
+            # In an editor, the question was answered in another way, or the turn is over.
             if self._client.accepts_text_answers:
                 await self._choice(question, f"Stet: {escape(str(error))}")
 
     def _withdraw_buttons(self, turn_id: str) -> None:
-        """Take the buttons away, where the editor does that."""
+        """Remove the message with buttons, if the editor supports this."""
         if buttons := self._buttons.pop(turn_id, None):
             buttons.cancel()
 
     async def _open_file(self, uri: str, line: int | None) -> None:
-        """Show a file; where the editor does not, say which."""
+        """Show a file; if the editor refuses, show its URI in a message."""
         start = lsp.Position((line or 1) - 1, 0)
         at = lsp.Range(start, start) if line else None
         if not await self._client.show_document(uri, at):
@@ -199,7 +199,7 @@ class TurnView:
         message = _end_message(turn, hunks, n_replaced, has_proposed=has_proposed)
         if progress := self._progress.pop(turn.id, None):
             progress.end(message)
-        # Progress is invisible in some editors and lost in others; this is how all of them tell.
+        # Some editors do not show progress or its end, but all editors show messages.
         if turn.state is TurnState.FAILED:
             self._client.show_message(f"Stet: {message}", lsp.MessageType.Error)
         elif turn.is_success(has_proposed=has_proposed):
@@ -209,12 +209,12 @@ class TurnView:
 
 
 def _end_message(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_proposed: bool) -> str:
-    """Return the message at a turn's end: its text, what waits, what failed, and what it used.
+    """Return the message at a turn's end: its text, pending hunks, failures and usage.
 
     Args:
         turn: A turn that is over.
-        hunks: What it has proposed.
-        n_replaced: How many pending hunks of earlier turns that has superseded.
+        hunks: The hunks of the turn.
+        n_replaced: The number of pending hunks of earlier turns that they have superseded.
         has_proposed: Whether the model has proposed an edit.
     """
     pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
@@ -229,8 +229,7 @@ def _end_message(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_prop
 
 
 def _turn_text(turn: Turn, *, has_proposed: bool) -> str:
-    """Return the text of a turn at its end: the answer, or a line about edits that are to be
-    reviewed.
+    """Return the text of a turn at its end: the answer or the summary, or both.
 
     Args:
         turn: A turn that is over.
