@@ -1,4 +1,4 @@
-"""`python -m tests.soak [OPERATIONS [SEED]]`: random lives of a document until something breaks."""
+"""`python -m tests.soak [OPERATIONS [SEED]]`: run random lives of a document until one fails."""
 
 import sys
 import time

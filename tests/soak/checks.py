@@ -1,4 +1,4 @@
-"""What must be so in a simulated world, whatever happens there."""
+"""Invariants of a simulated workspace, checked after every operation."""
 
 import dataclasses
 import re
@@ -15,11 +15,11 @@ from tests.soak.simulated_document import URI, WORD, SimulatedDocument, words_of
 
 
 class Violation(AssertionError):
-    """The world is not as it must be."""
+    """A violated invariant."""
 
 
 class CheckedDocument(SimulatedDocument):
-    """A document and the ledger that follows it."""
+    """A document and the ledger that tracks it."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -41,8 +41,8 @@ class CheckedDocument(SimulatedDocument):
         self._doubled |= {word for word, n in words.items() if n > 1}
 
     def _is_in_order(self) -> bool:
-        """Places are searched by halving."""
-        track = self.ledger._store.tracked(URI)  # nothing else shows it until much later
+        """Check that anchors are in order, as the ledger finds them by binary search."""
+        track = self.ledger._store.tracked(URI)  # a wrong order would otherwise show much later
         places = [] if track is None else [(one.first, one.end) for one in track.live]
         bounds = [line for place in places for line in place]
         return bounds == sorted(bounds) and max(bounds, default=0) <= len(self.buffer.lines)
@@ -74,15 +74,15 @@ class CheckedDocument(SimulatedDocument):
             raise Violation("a line end was torn")
 
     def _check_position(self, hunk: Hunk) -> None:
-        """Check that a hunk is on the lines that it was made against, where they are together."""
-        # Nobody can tell whose an empty line at its edge is, or a line behind the last line end.
+        """Check that a hunk is on the lines that it was made against, if they are contiguous."""
+        # An empty line at the edge of a hunk, or a line after the last line end, may be anyone's.
         own = [without_end(line) for line in whole_lines(self.journal.hunks[hunk.id].old)]
         if not own or not words_of(own[0]) or not words_of(own[-1]):
             return
         lines = [without_end(line) for line in self.buffer.lines]
         ends_text = hunk.proposed and not line_end(hunk.proposed)
-        # What is left of two words may be a third. Another hunk may write its lines too, or has written them back; and an editor that applies an
-        # edit in part doubles them.
+        # The rest of two words may form a third. Another hunk may write the same lines, or has
+        # restored them; and an editor that applies an edit in part duplicates lines.
         others = [
             h.proposed + h.new + (h.old if h.state is HunkState.UNDONE else "")
             for h in self.journal.hunks.values()
@@ -98,7 +98,7 @@ class CheckedDocument(SimulatedDocument):
         places = [at for at in range(len(lines)) if lines[at : at + len(own)] == own]
         if not places or hunk.id in self._buried:
             return
-        # Nor does it push another out of the way.
+        # A hunk must not displace another either.
         gaps = {h.range.start.line for h in self.ledger.live(URI) if h.id != hunk.id}
         if any(not gaps.isdisjoint(range(at + 1, at + len(own))) for at in places):
             return
@@ -108,7 +108,7 @@ class CheckedDocument(SimulatedDocument):
             raise Violation(f"{hunk.id} should be on its lines {own}, and no others: {hunk}")
 
     def _note_buried(self) -> None:
-        """Note the hunks whose lines were put among those of another: who can tell whose they are?"""
+        """Record the hunks whose lines lie among those of another: their lines are ambiguous."""
         live, lines = self.ledger.live(URI), [without_end(line) for line in self.buffer.lines]
         for hunk in live:
             own = [without_end(line) for line in whole_lines(self.journal.hunks[hunk.id].old)]
@@ -120,7 +120,7 @@ class CheckedDocument(SimulatedDocument):
     def _check_requested_text(
         self, before: str, wanted: str, hunks: Sequence[Hunk], *, back: bool
     ) -> None:
-        """No word is lost but those that the hunks take away, none comes but those they bring."""
+        """Check that an edit removes only the hunks' old words and adds only their new words."""
         had, has = words_of(before), words_of(wanted)
         taken = {word for h in hunks for word in (*words_of(h.base), *words_of(h.old))}
         brought = {word for h in hunks for word in (*words_of(h.proposed), *words_of(h.new))}
@@ -137,12 +137,13 @@ class CheckedDocument(SimulatedDocument):
             self._check_merge(hunks, has)
 
     def _check_merge(self, hunks: Sequence[Hunk], has: dict[str, None]) -> None:
-        """What the agent wrote is there, and what the user wrote since; only what the agent took
-        away and the user did not write is gone."""
+        """Check that the agent's text and the user's later text are there; only text that the agent
+        removed and the user did not write may be gone."""
         for hunk in hunks:
             if hunk.old == hunk.new:
                 continue
-            # Once amended, or taken over the user's text, it was made against what stood there then.
+            # A hunk that was amended or applied over the user's text was made against the text at
+            # that time.
             base = words_of(hunk.base) | words_of(self.journal.hunks[hunk.id].old)
             proposed = words_of(hunk.proposed)
             if missing := [
@@ -156,7 +157,7 @@ class CheckedDocument(SimulatedDocument):
         return {h.id: (h.state, h.new, h.range) for h in self.ledger.live(URI)}
 
     def _views(self) -> list[Hunk]:
-        """Every hunk; of those that are decided the place does not count: it is found when needed."""
+        """Return every hunk; decided hunks without their place, which is computed when needed."""
         live = {hunk.id for hunk in self.ledger.live(URI)}
         views = [dataclasses.replace(h, reason="", changed=0) for h in self.ledger.hunks(uri=URI)]
         top = Range(Position(0, 0), Position(0, 0))
@@ -165,13 +166,13 @@ class CheckedDocument(SimulatedDocument):
         return [hunk for hunk in views if hunk.id in live] + decided
 
     def _are_as(self, before: dict[str, tuple[HunkState, str, Range]], reported: str) -> None:
-        """What was a conflict may be found again on the way; the rest is what and where it was."""
+        """Check that hunks are as `before`; a conflict may have been resolved."""
         now = self._states()
         for hunk_id, was in before.items():
-            # Who types what an edit that was given up would write can't be told from an editor that
-            # applies it late: that hunk is accepted.
+            # A user who types the text of an abandoned edit looks like an editor that applies it
+            # late: that hunk is accepted.
             is_late = hunk_id in self._given_up and hunk_id not in now
-            # Lines that were missing may have come back with what was undone.
+            # The undo may have restored missing lines.
             is_found = was[2].start == was[2].end and bool(self.ledger.hunk(hunk_id).old)
             if is_late or is_found:
                 continue
@@ -183,7 +184,7 @@ class CheckedDocument(SimulatedDocument):
             raise Violation(f"{hunk_id} should be {state}: {hunk}")
 
     def _expect_taken_back(self, hunks: Sequence[Hunk]) -> None:
-        """Hunks that were undone in the editor are pending again, but where another has their place."""
+        """Check that hunks undone in the editor are pending, unless another has their place."""
         for hunk in hunks:
             state = self.ledger.hunk(hunk.id).state
             if state not in {HunkState.PENDING, HunkState.UNDONE}:

@@ -1,7 +1,7 @@
-"""Digests of simulated worlds: what a change of the code's structure must leave as it is.
+"""Digests of simulated workspaces, to verify that a refactoring keeps their behaviour.
 
-`python -m tests.soak.digest --write` records the digests of this tree in `digests.txt`. A change that
-is meant to change how hunks behave records them anew; a rename or a move must not.
+`python -m tests.soak.digest --write` records the digests of this tree in `digests.txt`. Record
+again after a deliberate change of hunks' behaviour; a rename or a move must not change them.
 """
 
 import hashlib
@@ -16,11 +16,11 @@ from tests.soak.simulated_world import SimulatedWorld
 
 FILE = Path(__file__).with_name("digests.txt")
 SEEDS = range(700_000_000, 700_000_160)
-"""Seeds of worlds; 60 operations each."""
+"""Seeds of simulated workspaces; 60 operations each."""
 
 
 def digest(seed: int) -> str:
-    """Return a SHA-256 digest (first 16 hexadecimal digits) of all states of the world of a seed."""
+    """Return a SHA-256 digest (first 16 hexadecimal digits) of all states of a simulation."""
     world, ops = SimulatedWorld(seed), plan(seed)
     total = hashlib.sha256()
     for op in ops:
@@ -30,7 +30,7 @@ def digest(seed: int) -> str:
 
 
 def _state(world: SimulatedWorld) -> Iterator[str]:
-    """Give the text and each hunk as lines; the names of attributes are no part of them."""
+    """Yield the text and each hunk as lines, without names of attributes."""
     yield repr(world.buffer.text)
     for hunk in world.ledger.hunks(uri=URI):
         texts = (hunk.old, hunk.new, hunk.base, hunk.proposed, hunk.reason)

@@ -1,6 +1,6 @@
-"""`python -m tests.soak.hour [MINUTES [SEED]]`: a person's hour at one server, without the pauses.
+"""`python -m tests.soak.hour [MINUTES [SEED]]`: a person's hour with one server, without pauses.
 
-Prints what the server holds and how soon it answers, at the start and at the end; 1 if it has grown.
+Print the server's memory and response times at the start and at the end; exit with 1 on growth.
 """
 
 import asyncio
@@ -22,29 +22,28 @@ from tests.support.search_index import settled
 
 SERVER = (sys.executable, "-I", str(Path(__file__).with_name("hour_server.py")))
 WARM_UP = 10
-"""Minutes before the first look: what is imported late, and what is opened once, is there then. All
-branches have been seen by then."""
+"""Minutes before the first measurement: late imports are done, files that stay open are open, and
+all branches have been checked out by then."""
 STROKES = 100
-"""In a minute."""
+"""Keystrokes per minute."""
 MOST_GROWTH = 12.0
-"""Megabytes: conversations and proposals of a whole hour stay in reach."""
+"""Megabytes: conversations and proposals of a whole hour stay in memory."""
 MOST_SLOWER = 3.0
 N_ASKED = 500
-"""How often it is asked what it has under way, until that becomes no less: for longer than it waits
-for a moment's quiet anywhere.
+"""The most polls for a minimum of running tasks: together longer than any debounce of the server.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The server at one time.
+    """Measurements of the server at one time.
 
     Attributes:
-        held: What its processes hold.
-        tasks: The names of the work on its loop.
-        work: Milliseconds of the processor that a minute of the person's took.
-        strokes: The median and the 99th percentile of a keystroke to the next answer, in ms.
-        turn: The median of a turn, in ms.
+        held: The resources of its processes.
+        tasks: The names of the tasks on its event loop.
+        work: Milliseconds of processor time for one minute of the person.
+        strokes: The median and the 99th percentile from a keystroke to the next answer, in ms.
+        turn: The median duration of a turn, in ms.
     """
 
     held: ProcessUsage
@@ -56,13 +55,13 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """What came of it.
+    """The measurements of an hour.
 
     Attributes:
-        start: Of the server, when all had been used once.
-        end: Of the server.
-        did: What the person did.
-        seconds: It took.
+        start: The server after the warm-up.
+        end: The server at the end.
+        did: The person's actions with their numbers.
+        seconds: The duration.
     """
 
     start: Look
@@ -71,7 +70,7 @@ class Hour:
     seconds: float
 
     def faults(self) -> list[str]:
-        """In what way it has grown, or become slow; none is as it should be."""
+        """List what has grown or become slow; empty if nothing has."""
         start, end = self.start, self.end
         found = []
         for what in ("n_descriptors", "n_threads", "n_processes"):
@@ -88,7 +87,7 @@ class Hour:
         return found
 
     def waits(self) -> list[str]:
-        """For what the person waits longer; on a machine that others use, that may be their doing."""
+        """List response times that have grown; other work on the machine may be the cause."""
         start, end = self.start, self.end
         found = []
         if end.strokes[0] > MOST_SLOWER * start.strokes[0]:
@@ -98,7 +97,7 @@ class Hour:
         return found
 
     def table(self) -> str:
-        """For people, in Markdown."""
+        """Format the measurements as a Markdown table."""
         lines = ["| | at the start | at the end |", "| --- | --- | --- |"]
         for what, pick in _LINES.items():
             lines.append(f"| {what} | {pick(self.start):.1f} | {pick(self.end):.1f} |")
@@ -122,7 +121,7 @@ _LINES: dict[str, Callable[[Look], float]] = {
 async def live(
     folder: Path, minutes: int, seed: int, *, warm_up: int = WARM_UP, strokes: int = STROKES
 ) -> Hour:
-    """Warm up, then so many minutes; the first and the last fifth are compared."""
+    """Warm up, then run so many minutes; compare the first and the last fifth."""
     root = folder / "ws"
     await asyncio.to_thread(make_repository, root, folder / "git")
     begun = perf_counter()
@@ -130,7 +129,7 @@ async def live(
         OpenAIServer() as model,
         FakeEditor.start(root, command=SERVER, env=provider(model), fresh=True) as editor,
     ):
-        await editor.command("stet.reindex", {"rebuild": False})  # else it begins in a quiet moment
+        await editor.command("stet.reindex", {"rebuild": False})  # else it begins in an idle moment
         person = Person(editor, model, root, seed)
         for number in range(warm_up):
             await person.minute(number, strokes)
@@ -152,15 +151,15 @@ async def live(
 
 
 def _work(editor: FakeEditor) -> float:
-    """Milliseconds of the processor that the server has had."""
+    """Return the server's processor time, in milliseconds."""
     assert editor._server is not None
     return 1000 * processor_seconds(editor._server.pid)
 
 
 async def _look(editor: FakeEditor, person: Person, work: float) -> Look:
-    """At the server, between two minutes."""
+    """Measure the server between two minutes."""
     assert editor._server is not None
-    await settled(editor)  # its process is there, and has read what it reads once
+    await settled(editor)  # the index process has started and done its initial reading
     tasks = await _lasting(editor)
     held = await asyncio.to_thread(usage_of, editor._server.pid)
     cuts = quantiles(person.strokes, n=100)
@@ -169,7 +168,7 @@ async def _look(editor: FakeEditor, person: Person, work: float) -> Look:
 
 
 async def _lasting(editor: FakeEditor) -> list[str]:
-    """The work that stays, whatever is just being published or read."""
+    """Return the tasks that remain when publishing and reading are done."""
     fewest: list[str] = await editor.request("test/tasks")
     n_asked = 0
     while n_asked < N_ASKED:
@@ -181,7 +180,7 @@ async def _lasting(editor: FakeEditor) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Live an hour, or as many minutes as are given."""
+    """Run an hour, or as many minutes as are given."""
     minutes = int(arguments[0]) if arguments else 60
     seed = int(arguments[1]) if arguments[1:] else 1
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Stet's whole server with one request more, `test/tasks`: the names of the work under way.
+"""Stet's whole server with an additional request, `test/tasks`: the names of the running tasks.
 
 Run as a script: `python -I tests/soak/hour_server.py`.
 """

@@ -1,4 +1,4 @@
-"""What outlives a server in the simulated world."""
+"""The persistent state of the simulated server."""
 
 import itertools
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from stet.review.proposal import Hunk
 
 
 class MemoryJournal:
-    """A journal whose memory outlives the ledger, not the process."""
+    """A journal in memory, which outlives the ledger but not the process."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, itertools.count[int]] = {}

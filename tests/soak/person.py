@@ -1,7 +1,7 @@
-"""A person at work for a while: typing, saving, asking, deciding, switching branches.
+"""A working person, who types, saves, asks, decides and switches branches.
 
-The server, the repository and its branches are real; the editor is `FakeEditor`, the model answers what
-it is told to over loopback.
+The server, the repository and its branches are real; the editor is `FakeEditor`, and a scripted
+model answers over loopback.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ _WHO = ("-c", "user.name=Person", "-c", "user.email=person@example.org")
 
 
 def make_repository(root: Path, git_folder: Path) -> None:
-    """A repository with two branches; its own files lie elsewhere, so that only texts change below
-    the root.
+    """Make a repository with two branches; `.git` is outside, so that only texts change below the
+    root.
     """
     root.mkdir()
     for number in range(N_FILES):
@@ -41,24 +41,24 @@ def make_repository(root: Path, git_folder: Path) -> None:
 
 
 def commit(root: Path) -> None:
-    """All that is there."""
+    """Commit all changes."""
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--allow-empty", "--message", "Work")
 
 
 def git(root: Path, *arguments: str) -> None:
-    """Run git, as nobody in particular."""
+    """Run git with a neutral identity."""
     command = ["git", *_WHO, *arguments]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
 
 
 class Person:
-    """One person at one editor.
+    """One person with one editor.
 
     Attributes:
-        did: How often what was done.
-        strokes: Milliseconds from a keystroke to the next answer, of each.
-        turns: Milliseconds from each question to its turn's end.
+        did: The number of actions by kind.
+        strokes: Milliseconds from each keystroke to the next answer.
+        turns: Milliseconds from each question to the end of its turn.
     """
 
     def __init__(self, editor: FakeEditor, model: OpenAIServer, root: Path, seed: int) -> None:
@@ -76,7 +76,7 @@ class Person:
             editor.open(f"part{number}.py")
 
     async def minute(self, number: int, n_strokes: int) -> None:
-        """What happens in the `number`th minute."""
+        """Act for the `number`th minute."""
         name = self._dice.choice(sorted(self._editor.documents))
         await self._type(name, n_strokes // 2)
         turn = await self._ask(name)
@@ -91,7 +91,7 @@ class Person:
             self._chat += 1
 
     async def _type(self, name: str, n_strokes: int) -> None:
-        """Into a comment at the end of a line, a letter at a time, deleting the line's surplus."""
+        """Type into a comment at the end of a line, letter by letter; shorten a long line."""
         line = 6 * self._dice.randrange(8)
         for letter in self._dice.choices("abcdefgh ", k=n_strokes):
             begun = perf_counter()
@@ -104,7 +104,7 @@ class Person:
         self.did["keys"] += n_strokes
 
     async def _ask(self, name: str) -> Any:
-        """A turn that reads the file and changes two lines of it."""
+        """Ask for a turn that reads the file and changes two of its lines."""
         self._n_asked += 1
         file = name.rpartition("/")[2]
         lines = self._editor.text(name).splitlines()
@@ -130,7 +130,7 @@ class Person:
         return turn
 
     async def _decide(self, turn: Any, name: str) -> None:
-        """Take all, take nothing, or take and take back."""
+        """Accept all, reject all, or accept and undo."""
         match self._dice.randrange(4):
             case 0:
                 await self._editor.command("stet.reject", {"turn": turn["turn"]})
@@ -163,7 +163,7 @@ class Person:
         self.did["saves"] += len(self._editor.documents)
 
     async def _switch_branch(self) -> None:
-        """Commit, check out the other branch, and let the editor read what has changed."""
+        """Commit, check out the other branch, and let the editor reload changed files."""
         before = self._texts()
         self._branch = 1 - self._branch
         await asyncio.to_thread(commit, self._root)
@@ -191,7 +191,7 @@ class Person:
 
 
 def _module(number: int, branch: str) -> str:
-    """Notes to be typed into, and values to be changed, each line the only one of its kind."""
+    """Write notes to type into, and values to change; each line is unique."""
     lines = []
     for line in range(48):
         if line % 6 == 0:

@@ -1,4 +1,4 @@
-"""Runs of random operations, and how a failing one is cut down to what it needs."""
+"""Runs of random operations, and minimization of a failing run."""
 
 import random
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tests.soak.simulated_world import OPERATIONS, Op, SimulatedWorld
 
 LENGTH = 60
-"""Operations in one world, before a new one is made."""
+"""The number of operations in one simulated workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,9 @@ class Failure:
     """A run that ended in a violation.
 
     Attributes:
-        seed: Of the world.
-        ops: What it takes.
-        message: What was violated.
+        seed: The seed of the simulation.
+        ops: The minimized operations.
+        message: The violation's message.
     """
 
     seed: int
@@ -28,7 +28,7 @@ class Failure:
 
 
 def soak(n_operations: int, seed: int) -> Failure | None:
-    """Run worlds until so many operations are done; the first failure, cut down, or None."""
+    """Run simulations of `n_operations` in total; return the first failure, minimized, or None."""
     for number in range(-(-n_operations // LENGTH)):
         world_seed = seed * 1_000_003 + number
         ops = plan(world_seed)
@@ -38,14 +38,14 @@ def soak(n_operations: int, seed: int) -> Failure | None:
 
 
 def plan(seed: int) -> tuple[Op, ...]:
-    """The operations of a world."""
+    """Plan the operations of a simulation."""
     dice = random.Random(seed)
     names = dice.choices(list(OPERATIONS), weights=list(OPERATIONS.values()), k=LENGTH)
     return tuple((name, dice.randrange(1 << 30)) for name in names)
 
 
 def play(seed: int, ops: tuple[Op, ...]) -> str:
-    """Do the operations; what was violated, or nothing."""
+    """Run the operations; return the violation's message, or an empty string."""
     world = SimulatedWorld(seed)
     for op in ops:
         try:
@@ -56,7 +56,7 @@ def play(seed: int, ops: tuple[Op, ...]) -> str:
 
 
 def cut_down(seed: int, ops: tuple[Op, ...], message: str) -> Failure:
-    """Leave out operations as long as it still fails (Zeller's delta debugging, greedily)."""
+    """Leave out operations as long as the run fails (Zeller's delta debugging, greedily)."""
     size = len(ops) // 2
     while size:
         at = 0

@@ -1,9 +1,9 @@
-"""Random schedules of an editor that answers late, a user who types on, and a server that is killed.
+"""Random schedules of a slow editor, a user who continues to type, and a server that is killed.
 
-`python -m tests.soak.schedules [SCHEDULES [SEED]]` prints what came of them. A schedule is a document
-with a rhythm of keys of its own, in which hunks are accepted at a random moment; the editor takes from
-50 to 500 ms for each edit. Several documents share an editor, and half of the editors' servers are killed
-at a random moment and started again, with commands that come before they are ready.
+`python -m tests.soak.schedules [SCHEDULES [SEED]]` prints the results. A schedule is a document
+with its own typing rhythm, in which hunks are accepted at a random moment; the editor takes 50 to
+500 ms for each edit. Several documents share an editor; the servers of half of the editors are
+killed at a random moment and restarted, and get commands before they are ready.
 """
 
 import asyncio
@@ -30,24 +30,24 @@ CLIENTS = ("neovim", "helix", "eglot", "vscode")
 TEXT = "one\ntwo\nand\nthree\nfour\n"
 WRITTEN = "one\n2\nand\nthree\n4\n"
 TOGETHER = 10
-"""Schedules of one editor."""
+"""The number of schedules per editor."""
 MOST_SECONDS = 60.0
-"""How long what was accepted may be on its way after the last key."""
+"""Seconds for which an accepted edit may be in flight after the last key."""
 
 
 @dataclass(slots=True)
 class Figures:
-    """What came of schedules.
+    """The results of schedules.
 
     Attributes:
-        n_schedules: How many there were.
-        n_restarts: How many of their servers were killed.
-        n_accepted: How many hunks the user accepted.
-        n_edits: How often the editor was asked to apply an edit.
-        most_in_flight: The most edits of one document that were not answered at once.
-        lost: Approvals after which the hunk was not in the text, a sentence each.
-        wrong_nothing: Commands that said that nothing is pending while something was.
-        longest: Seconds from the last key until all was in the text.
+        n_schedules: The number of schedules.
+        n_restarts: The number of killed servers.
+        n_accepted: The number of hunks that the user accepted.
+        n_edits: The number of edits that the editor was asked to apply.
+        most_in_flight: The most unanswered edits of one document at one time.
+        lost: A sentence for each accepted hunk that was not in the text.
+        wrong_nothing: The number of commands that wrongly reported that nothing is pending.
+        longest: The longest time from the last key until all was in the text, in seconds.
     """
 
     n_schedules: int = 0
@@ -74,7 +74,7 @@ class Figures:
 
 
 class LateEditor(FakeEditor):
-    """Takes from 50 to 500 ms for each edit, before or after it looks at it."""
+    """An editor that takes 50 to 500 ms for each edit, before or after it applies the edit."""
 
     dice = random.Random(0)
 
@@ -102,7 +102,7 @@ class _Life:
             (self.root / name).write_text(TEXT)
 
     async def run(self, *, restarts: bool) -> None:
-        """Live it."""
+        """Run all schedules of the editor."""
         LateEditor.dice = self.dice
         common: Any = {"client": self.client, "env": self.env, "command": PROPOSING_SERVER}
         texts = dict.fromkeys(self.names, TEXT)
@@ -152,7 +152,7 @@ class _Life:
                 self.figures.wrong_nothing.append(f"{self.client}: {error.message}")
 
     async def _type(self, editor: FakeEditor, seconds: float, *, finish: bool) -> None:
-        """The user types in every document, and accepts in each at a moment of its own."""
+        """Type in every document, and accept in each at its own moment."""
         start = asyncio.get_running_loop().create_task
         tasks = [start(self._in_document(editor, name, seconds)) for name in self.names]
         if finish:
@@ -191,7 +191,7 @@ class _Life:
                     raise
 
     async def _check(self, editor: FakeEditor) -> None:
-        """All that was accepted comes into the text, and nothing else changes there."""
+        """Check that all accepted hunks get into the text, and nothing else changes there."""
         stopped = time.perf_counter()
         while time.perf_counter() < stopped + MOST_SECONDS:
             if "sent" not in (await states(editor)).values():
@@ -208,7 +208,7 @@ class _Life:
 
 
 async def run_schedules(n_schedules: int, seed: int, *, together: int = TOGETHER) -> Figures:
-    """Run so many schedules, `together` of them in one editor."""
+    """Run `n_schedules`, `together` of them in one editor."""
     figures = Figures()
     while figures.n_schedules < n_schedules:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -221,7 +221,7 @@ async def run_schedules(n_schedules: int, seed: int, *, together: int = TOGETHER
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # an editor's refusals are no news
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # refusals by the editor are expected
     began = time.perf_counter()
     found = asyncio.run(run_schedules(count, first))
     sys.stdout.write(f"{found}\n{time.perf_counter() - began:.0f} s (seed {first})\n")

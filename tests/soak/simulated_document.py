@@ -1,6 +1,6 @@
-"""The text of a simulated document, and all that may be written there.
+"""The text of a simulated document, and functions that change it.
 
-Every word is unique, so that it can be told whose it is and whether it got lost.
+Every word is unique, so that its author is known and a loss is noticed.
 """
 
 import itertools
@@ -18,11 +18,11 @@ from stet.text.position import Position, Range
 URI = "file:///ws/a.txt"
 WORD = re.compile(r"w\d{5}x")
 MIXED = 5
-"""One world in so many has both kinds of line ends, until a tool makes them one."""
+"""One simulation in so many has both kinds of line ends, until a tool makes them equal."""
 
 
 class SimulatedDocument:
-    """One document's text, without anybody who knows of it."""
+    """The text of one document, without a ledger."""
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)
@@ -35,7 +35,7 @@ class SimulatedDocument:
 
     @property
     def _end(self) -> str:
-        """What a line ends with that is written now."""
+        """Choose the line end of a new line."""
         return self._dice.choice(["\n", "\r\n"]) if self._is_mixed else self._line_end
 
     def _word(self) -> str:
@@ -46,7 +46,7 @@ class SimulatedDocument:
         return self._dice.choice(["", "", "  "]) + words + self._end
 
     def _changed(self, line: str) -> str:
-        """`line` with one of its words another, or one more."""
+        """Return `line` with one of its words replaced, or one added."""
         words = WORD.findall(line)
         if not words:
             return self._line()
@@ -63,10 +63,10 @@ class SimulatedDocument:
         return lines or [""]
 
     def _moves(self) -> list[tuple[list[str], list[str]]]:
-        """Texts without a stretch of lines, and with it elsewhere, one after the other."""
+        """Return texts with lines removed, then with the lines inserted at another place."""
         lines, moves = list(self.buffer.lines), []
         for _ in range(self._dice.choice([1, 1, 2])):
-            # The last line, if it has no line end, stays.
+            # A last line without a line end stays.
             n = len(lines) - (not line_end(lines[-1]))
             at = self._dice.randrange(n + 1)
             stretch = lines[at : min(at + self._dice.choice([1, 1, 2, 3]), n)]
@@ -78,23 +78,23 @@ class SimulatedDocument:
         return moves
 
     def _a_change(self, line: int | None = None, *, apply: bool = True) -> TextChange:
-        """One change of the user's, at a line if given."""
+        """Make one change by the user, at `line` if given."""
         lines, dice = self.buffer.lines, self._dice
         first = dice.randrange(len(lines)) if line is None else max(0, min(line, len(lines) - 1))
         last = min(first + dice.choice([0, 0, 0, 1, 2]), len(lines) - 1)
         kind = dice.randrange(5)
-        if kind == 0:  # a whole new line
+        if kind == 0:  # insert a whole line
             place, text = Range(Position(first, 0), Position(first, 0)), self._line()
-        elif kind == 1:  # whole lines taken out
+        elif kind == 1:  # delete whole lines
             place, text = Range(Position(first, 0), Position(last, 0)), ""
-        elif kind == 2:  # a word typed in
+        elif kind == 2:  # insert a word
             column = dice.randrange(len(lines[first].rstrip("\r\n")) + 1)
             place = Range(Position(first, column), Position(first, column))
             text = f" {self._word()} "
-        elif kind == 3:  # a line broken
+        elif kind == 3:  # split a line
             column = dice.randrange(len(lines[first].rstrip("\r\n")) + 1)
             place, text = Range(Position(first, column), Position(first, column)), self._end
-        else:  # a stretch replaced
+        else:  # replace a range
             start = Position(first, dice.randrange(len(lines[first].rstrip("\r\n")) + 1))
             end = Position(last, dice.randrange(len(lines[last].rstrip("\r\n")) + 1))
             place = Range(min(start, end), max(start, end))
@@ -107,26 +107,26 @@ class SimulatedDocument:
         return self.buffer.apply(change) if apply else change
 
     def _as_one(self, wanted: str) -> TextChange:
-        """Become `wanted` by one change, as small as it can be."""
+        """Change the text to `wanted` by the smallest single change."""
         old, head, tail = self.buffer.text, 0, 0
         while head < min(len(old), len(wanted)) and old[head] == wanted[head]:
             head += 1
         while tail < min(len(old), len(wanted)) - head and old[-1 - tail] == wanted[-1 - tail]:
             tail += 1
-        # No editor has a place between the two halves of a line end.
+        # Editors have no position between the two halves of a line end.
         head -= old[:head].endswith("\r")
         tail -= bool(tail) and old[len(old) - tail] == "\n"
         place = range_of(old, head, len(old) - tail)
         return self.buffer.apply(TextChange(place, wanted[head : len(wanted) - tail]))
 
     def _reported(self, text: str, *, whole: bool) -> Sequence[TextChange]:
-        """Become `text`, which comes as a whole, or by the smallest changes."""
+        """Change the text to `text`, as a whole or by the smallest changes."""
         if whole:
             return self.buffer.replace_all(text)
         return [self.buffer.apply(change) for change in changes_between(self.buffer.text, text)]
 
     def _reported_changes(self, wanted: str) -> Sequence[TextChange]:
-        """The changes by which an editor reports that its text is `wanted` now."""
+        """Return the changes by which an editor reports that its text is now `wanted`."""
         if self._dice.random() < 0.5:
             return [self.buffer.apply(c) for c in changes_between(self.buffer.text, wanted)]
         return [self._as_one(wanted)]

@@ -1,7 +1,7 @@
-"""A user, an agent, an editor and a disk, simulated in one process around the real ledger.
+"""A user, an agent, an editor and a disk, simulated in one process with the real ledger.
 
-An operation is a few numbers that are read against the world as it is, so that any part of a run is
-a run too: a failing one can be cut down.
+An operation is a few numbers, interpreted in the current state, so that any part of a run is also a
+run: a failing run can be minimized.
 """
 
 import itertools
@@ -26,21 +26,21 @@ Op = tuple[str, int]
 
 
 class SimulatedWorld(Typist):
-    """One document and everybody who works on it."""
+    """One document with its user, agent, editor and disk."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self._turns = itertools.count(1)
 
     def do(self, op: Op) -> None:
-        """Carry out one operation and look whether all is well."""
+        """Run one operation and check all invariants."""
         kind, number = op
         self._dice.seed(number)
         getattr(self, f"_{kind}")()
         self._check()
 
     def _propose(self) -> None:
-        """The agent proposes an edit of several places."""
+        """Propose, as the agent, an edit of several places."""
         document = self._document()
         lines = list(document.lines)
         for _ in range(self._dice.randrange(1, 4)):
@@ -63,11 +63,11 @@ class SimulatedWorld(Typist):
             return
 
     def _accept(self) -> None:
-        """The user accepts some hunks, the editor does as it likes."""
+        """Accept some hunks; the editor behaves at random."""
         self._send([h for h in self._pending() if self._dice.random() < 0.4])
 
     def _accept_all(self) -> None:
-        """The user accepts all of them."""
+        """Accept all hunks."""
         self._send(self._pending())
 
     def _reject(self) -> None:
@@ -85,7 +85,7 @@ class SimulatedWorld(Typist):
                     restored = self.ledger.restore(hunk.id)
                 except WrongHunkState:
                     continue
-                # What is decided is followed less far: in doubt it is a conflict.
+                # The ledger tracks decided hunks less closely: in doubt they become conflicts.
                 if restored.state is HunkState.CONFLICT:
                     self._buried.add(hunk.id)
 
@@ -94,7 +94,7 @@ class SimulatedWorld(Typist):
             try:
                 _ = self.ledger.amend(hunk.id, hunk.new + self._line())
             except WrongHunkState:
-                continue  # it shares the text's last line with another hunk
+                continue  # the hunk shares the text's last line with another hunk
 
     def _resolve(self) -> None:
         for hunk in self.ledger.live(URI):
@@ -108,19 +108,19 @@ class SimulatedWorld(Typist):
         try:
             theirs = self.ledger.take_theirs(hunk.id)
         except WrongHunkState:
-            return  # it shares the text's last line with another hunk
+            return  # the hunk shares the text's last line with another hunk
         if theirs.state is not HunkState.PENDING:
             raise Violation(f"taking theirs left {theirs}")
 
     def _undo(self) -> None:
-        """The user takes some accepted hunks back through Stet."""
+        """Undo some accepted hunks through Stet."""
         done = [h for h in self.ledger.hunks(uri=URI) if h.state is HunkState.ACCEPTED]
         chosen = [h for h in done if self._dice.random() < 0.4]
         if chosen:
             self._send(chosen, back=True)
 
     def _undo_in_editor(self) -> None:
-        """The user accepts one hunk, or some, and presses the editor's undo, and perhaps redo."""
+        """Accept one or several hunks, and use the editor's undo, and perhaps redo."""
         pending = self._pending()
         if not pending:
             return
@@ -142,7 +142,7 @@ class SimulatedWorld(Typist):
             self._expect_all(hunks, HunkState.ACCEPTED)
 
     def _reopen(self) -> None:
-        """The document is closed, perhaps changed on the disk, and opened again."""
+        """Close the document, perhaps change it on the disk, and open it again."""
         self.ledger.closed(URI)
         before = self._views()
         text = self.buffer.text
@@ -158,7 +158,7 @@ class SimulatedWorld(Typist):
             raise Violation("closing and opening changed hunks")
 
     def _restart(self) -> None:
-        """The server is killed and comes back; the text may have moved on meanwhile."""
+        """Kill and restart the server; the text may have changed meanwhile."""
         before, live = self._views(), {h.id for h in self.ledger.live(URI)}
         if self._dice.random() < 0.5:
             snapshot = self.ledger.anchor_snapshot(URI)
@@ -170,11 +170,10 @@ class SimulatedWorld(Typist):
         exact = text == self.buffer.text and self.journal.positions == self.ledger.anchor_snapshot(
             URI
         )
-        # What reads as proposed already was on its way, as far as one can tell.
-        # And lines that are gone from their place are looked for elsewhere.
+        # An edit whose text is already there counts as having been in flight.
+        # Lines that are missing from their place are searched in the rest of the text.
         exact = exact and all(h.old and h.old != h.new for h in self.ledger.live(URI))
-        # Nor can it be told later whether an empty last line was the hunk's or the user's, whichever
-        # line end it has.
+        # After a restart, an empty last line may be the hunk's or the user's, with any line end.
         empty_last = re.compile(r"\n\r?\n\Z")
         exact = exact and not any(empty_last.search(h.old) for h in self.ledger.live(URI))
         self.buffer = TextBuffer(text)
@@ -190,7 +189,7 @@ class SimulatedWorld(Typist):
             raise Violation(f"a restart changed\n{before}\nto\n{self._views()}")
 
     def _send(self, hunks: Sequence[Hunk], *, back: bool = False, honest: bool = False) -> None:
-        """An edit goes to the editor, which applies it, refuses it, or lies."""
+        """Send an edit to the editor, which applies it, refuses it, or reports a wrong result."""
         if not hunks:
             return
         document, before = self._document(), self.buffer.text
@@ -212,7 +211,7 @@ class SimulatedWorld(Typist):
                 self._expect(hunk_id, state)
 
     def _answer(self, behaviour: str, before: str, wanted: str) -> None:
-        """What the editor makes of an edit that leads from `before` to `wanted`."""
+        """React as the editor to an edit from `before` to `wanted`."""
         changes = [*changes_between(before, wanted)]
         match behaviour:
             case "apply":
@@ -221,7 +220,7 @@ class SimulatedWorld(Typist):
                 _ = self.ledger.outbox.arrived(URI)
                 self._follow(self._reported_changes(wanted))
             case "typed before":
-                # The editor takes the edit although the user has typed since: below it, say.
+                # The editor applies the edit although the user has typed since, say below the edit.
                 n = len(self.buffer.text)
                 tail = TextChange(range_of(self.buffer.text, n, n), self._end + self._line())
                 self._follow([self.buffer.apply(tail)])
@@ -234,10 +233,10 @@ class SimulatedWorld(Typist):
 
 
 def _is_reportable(hunk: Hunk, text: str) -> bool:
-    """Whether undoing the hunk in the editor can be told, once it is accepted in `text`."""
+    """Tell whether the editor's undo of the hunk, accepted in `text`, can be recognized."""
     if hunk.old == hunk.new or not (words_of(hunk.old) or words_of(hunk.new)):
-        return False  # of empty lines nobody can tell which is which
-    # Else an editor that applied it in part has left its words there already.
+        return False  # empty lines can't be told apart
+    # Otherwise an editor that applied the hunk in part has left its words there.
     return not any(word in text for word in words_of(hunk.new) if word not in hunk.old)
 
 

@@ -1,11 +1,11 @@
-"""A change of structure leaves every state of a simulated world as it is."""
+"""A refactoring leaves every state of the simulations unchanged."""
 
 import pytest
 
 from tests.soak.digest import SEEDS, digest, recorded
 
 CHECKED = SEEDS[::4]
-"""`python -m tests.soak.digest` compares all of them."""
+"""A sample; `python -m tests.soak.digest` compares all of them."""
 
 
 def test_a_digest_is_recorded_for_every_seed() -> None:

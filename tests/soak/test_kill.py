@@ -1,4 +1,4 @@
-"""`kill -9` at random moments: nothing that was told as done is lost, nothing is half done."""
+"""`kill -9` at random moments: nothing reported as done is lost, nothing is half done."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
 KILLS = int(os.environ.get("STET_TEST_KILLS", "200"))
-"""More for a longer run: `STET_TEST_KILLS=10000 pytest --timeout 0 ...`."""
+"""Set a larger number for a longer run: `STET_TEST_KILLS=10000 pytest --timeout 0 ...`."""
 PROCESSES = 2
 
 
@@ -34,6 +34,6 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_done(tmp_path: Path) -
         found = json.loads(stdout)
         assert found["kills"] == KILLS // PROCESSES
         reported, caught = reported + found["told"], caught + found["caught"]
-    # A run in which nothing was done, or no kill hit a deed, would show nothing.
+    # A run without operations, or without a kill during one, would prove nothing.
     assert reported > 5 * KILLS
     assert caught > KILLS // 20

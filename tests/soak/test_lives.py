@@ -1,7 +1,6 @@
-"""Random lives of a document: whatever comes in whatever order, nothing is lost or misplaced.
+"""Random lives of a document: in any order of events, nothing is lost or misplaced.
 
-See `tests/soak`: a simulated user, agent, editor and disk round the real ledger. `make soak` runs a
-million operations.
+A simulated user, agent, editor and disk use the real ledger. `make soak` runs a million operations.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Somebody who types, moves lines, presses undo, and lets tools rewrite the whole text."""
+"""A user who types, moves lines, uses undo, and lets tools rewrite the whole text."""
 
 from stet.text.diff import changes_between
 from stet.text.edit import TextChange
@@ -8,15 +8,15 @@ from tests.soak.simulated_document import URI
 
 
 class Typist(CheckedDocument):
-    """The user, as far as they know of no review."""
+    """The user, without any review actions."""
 
     def _type(self) -> None:
-        """The user changes a few characters or lines somewhere; sometimes several at once."""
+        """Change a few characters or lines anywhere; sometimes several at once."""
         changes = [self._a_change() for _ in range(self._dice.choice([1, 1, 1, 2, 3]))]
         self._follow(changes)
 
     def _at_once(self) -> None:
-        """A macro, or a held undo key: many changes in one message, some of them taken back in it."""
+        """Run a macro, or hold the undo key: many changes in one message, some of them undone."""
         before, text = self._states(), self.buffer.text
         changes, back = [], []
         often = self._dice.choice([0.0, 0.5, 1.0])
@@ -25,7 +25,7 @@ class Typist(CheckedDocument):
             change = self._a_change(line, apply=False)
             old = self.buffer.text_in(change.range)
             changes.append(done := self.buffer.apply(change))
-            if done.range == change.range:  # else it was widened at a line end
+            if done.range == change.range:  # else the range was widened at a line end
                 back.append(TextChange(Range(done.range.start, done.new_end), old))
             while back and self._dice.random() < often:
                 changes.append(self.buffer.apply(back.pop()))
@@ -36,21 +36,21 @@ class Typist(CheckedDocument):
             self._are_as(before, "changes taken back at once")
 
     def _a_hunks_line(self) -> int | None:
-        """A line in or beside a hunk; None if there is none."""
+        """Return a line in or beside a hunk; None without a hunk."""
         live = self.ledger.live(URI)
         if not live:
             return None
         return self._dice.choice(live).range.start.line + self._dice.choice([-1, 0, 0, 1])
 
     def _type_near(self) -> None:
-        """The user changes something in or beside a hunk."""
+        """Change something in or beside a hunk."""
         live = self.ledger.live(URI)
         if live:
             hunk = self._dice.choice(live)
             self._follow([self._a_change(hunk.range.start.line + self._dice.choice([-1, 0, 0, 1]))])
 
     def _type_and_undo(self) -> None:
-        """The user changes something and takes it back: every hunk is as it was."""
+        """Change something and undo it: every hunk must be as before."""
         before, text = self._states(), self.buffer.text
         undone = []
         for _ in range(self._dice.choice([1, 1, 2, 3])):
@@ -59,7 +59,7 @@ class Typist(CheckedDocument):
             done = self.buffer.apply(change)
             self._follow([done])
             if done.range != change.range:
-                return  # it was widened at a line end
+                return  # the range was widened at a line end
             undone.append(TextChange(Range(done.range.start, done.new_end), old))
         for inverse in reversed(undone):
             self._follow([inverse], apply=True)
@@ -67,7 +67,7 @@ class Typist(CheckedDocument):
             self._are_as(before, "typing undone")
 
     def _replace_all(self) -> None:
-        """The whole text comes anew: an editor that sends no ranges, a formatter, a branch."""
+        """Send the whole text: an editor that sends no ranges, a formatter, a branch."""
         lines = list(self.buffer.lines)
         for _ in range(self._dice.randrange(1, 4)):
             at = self._dice.randrange(len(lines))
@@ -78,11 +78,11 @@ class Typist(CheckedDocument):
         self._follow(self.buffer.replace_all("".join(lines)))
 
     def _move_lines(self) -> None:
-        """The user moves lines, by a key or by cutting and pasting, or a sorter does."""
+        """Move lines, with a key, by cut and paste, or with a sort command."""
         _ = self._rewrite(self._moves(), self._dice.choice(["whole", "small", "one", "by hand"]))
 
     def _go_and_return(self) -> None:
-        """The text is rewritten, perhaps several times, and is what it was again: every hunk is too."""
+        """Rewrite the text, perhaps several times, and restore it: every hunk must be as before."""
         before, text = self._states(), self.buffer.text
         undo: list[list[TextChange]] = []
         how = self._dice.choice(["whole", "small", "one", "by hand"])
@@ -100,10 +100,10 @@ class Typist(CheckedDocument):
     def _rewrite(
         self, moves: list[tuple[list[str], list[str]]], how: str
     ) -> list[list[TextChange]]:
-        """Lines move, as one of the ways of editors tells it.
+        """Move lines in one of the ways in which editors report it.
 
         Returns:
-            By message, the changes that an editor's undo of it tells.
+            The changes by which an editor reports the undo, by message.
         """
         undo = []
         for cut, pasted in moves:
@@ -123,7 +123,7 @@ class Typist(CheckedDocument):
         return undo
 
     def _line_ends(self) -> None:
-        """A tool turns all line ends round."""
+        """Convert all line ends."""
         self._line_end = "\r\n" if self._line_end == "\n" else "\n"
         self._is_mixed = False
         text = self.buffer.text.replace("\r\n", "\n").replace("\n", self._line_end)
