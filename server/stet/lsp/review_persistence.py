@@ -1,13 +1,13 @@
-"""State that outlives the server: hunks are restored at the start, and their texts are saved later.
+"""State that outlives the server: restore hunks at the start, and save their texts later.
 
 The ledger writes every proposal and decision at once. `ReviewPersistence` saves the texts of
-documents with hunks, off the event loop and when the user pauses: with the latest text, hunks are
-found again exactly, even after typing before a crash.
+documents with hunks, in a thread and when the user pauses: with the latest text, hunks are found
+again exactly, even after typing before a crash.
 
-`completed_operations` reads from the disk which operations on whole files a killed server had
+`completed_operations` finds out from the disk which operations on whole files a killed server had
 completed: a move, a removal or an empty new file leaves no trace in a text. Only hunks that had
-been sent are checked, because a file may be gone for another reason, with an old copy in the trash.
-An uncertain hunk is pending, and the user decides again.
+been sent are checked, because a file may be missing for another reason, with an old copy in the
+trash. If it is uncertain, the hunk is pending, and the user decides again.
 
 `StoreMaintenance` repeats writes that the disk refused, removes old files, and loads data that
 could not be loaded at the start.
@@ -36,12 +36,11 @@ from stet.workspace.workspace import Workspace
 
 
 def completed_operations(system: System, hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
-    """Return those of the hunks that were sent and the disk shows done. It asks the disk: for a
-    thread.
+    """Return the sent hunks whose operations are done according to the disk. Block on the disk.
 
-    A move is, where the old name is gone and a file has the new one; a removal, where the file is
-    gone and the trash holds its text; a new file without text, where there is an empty one. Of other
-    new files the text tells.
+    A move is done if the old file is missing and the new one exists; a removal, if the file is missing
+    and the trash has its text; the creation of an empty file, if there is an empty file. Other new
+    files are recognized by their text.
     """
     return tuple(hunk for hunk in hunks if hunk.state is HunkState.SENT and _is_done(system, hunk))
 
@@ -50,7 +49,7 @@ def _is_done(system: System, hunk: Hunk) -> bool:
     path = path_of(hunk.uri)
     if path is None:
         return False
-    # Not the last part: the file may be a link, which is never followed.
+    # Do not resolve the last part: the file may be a link, which is never followed.
     real = system.real_path(path.parent) / path.name
     there = system.stat(real)
     if hunk.kind is HunkKind.CREATE:
@@ -69,20 +68,20 @@ def _has_text(system: System, path: Path, text: str) -> bool:
     try:
         return decode(system.read_bytes(path, MAX_FILE_BYTES)) == text
     except OSError:
-        return False  # then it can't be brought back from there either
+        return False  # then the file can't be restored from this copy either
 
 
 PAUSE_SECONDS = 2.0
 MAX_BYTES = 50_000_000
-"""A file larger than this has grown into something else since."""
+"""The most bytes of a file that is read to find hunks again."""
 
 DAY = 86_400.0
 _MOST_ATTEMPTS = 5
-"""How often places are found anew because a document was opened or closed meanwhile."""
+"""The most attempts to find places, if documents are opened, closed or written meanwhile."""
 TRASH_DAYS = 31
-"""How long removed files are kept: a day longer than the hunks by which they can be had back."""
+"""The days after which a removed file is deleted: a day more than hunks, which can restore it, are kept."""
 UNUSED_DAYS = 90
-"""How long the state of a workspace that is gone is kept: its disk may only be away."""
+"""The days after which the state of a missing workspace is deleted: its disk may be detached for a while."""
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +89,7 @@ _RESTORABLE = LIVE | {HunkState.ACCEPTED}
 
 
 class ReviewPersistence:
-    """Between the ledger and the disk. Touched on the event loop only."""
+    """The service that restores and saves the ledger's state; used on the event loop only."""
 
     def __init__(
         self,
@@ -100,7 +99,7 @@ class ReviewPersistence:
         system: System,
         spawn: Spawn[None],
     ) -> None:
-        """Read nothing yet; `spawn` starts work in the background."""
+        """Create the service, which reads nothing yet; `spawn` starts a background task."""
         self._workspace = workspace
         self._ledger = ledger
         self._store = store
@@ -111,23 +110,23 @@ class ReviewPersistence:
         self._timer: asyncio.TimerHandle | None = None
 
     async def restore(self) -> None:
-        """Bring back the hunks of earlier runs, or log why that failed."""
-        # Errors are logged where tasks are kept, and must not keep the server from working.
+        """Restore the hunks of earlier runs, or log why that failed."""
+        # `Tasks` logs errors, which must not prevent the start.
         await asyncio.wait({self._spawn(self._restore(), "restoring proposals")})
 
     async def _restore(self) -> None:
-        """Restore what is stored, and remove what is too old."""
+        """Restore the stored hunks, then start to remove old files."""
         folders = self._workspace.folders
         restored = await asyncio.to_thread(self._store.load)
         if restored.hunks:
             await self._restore_positions(restored)
         if self._store.has_missed:
-            return  # what hunks still need is not known yet
-        # Only now, so that texts that the hunks still need are kept; no task waits for this one.
+            return  # it is not known yet which files hunks still need
+        # Tidy after the restore, so that files which hunks still need are kept; nothing waits for it.
         _ = self._spawn(asyncio.to_thread(self._tidy, restored.hunks, folders), "tidying up")
 
     async def _restore_positions(self, restored: RestoredState) -> None:
-        """Find the places that hunks of earlier runs have in the files of today."""
+        """Find the places of the hunks of earlier runs in the current files."""
         done = await asyncio.to_thread(completed_operations, self._system, restored.hunks)
         moved = {canonical(hunk.uri): hunk.new_uri for hunk in done if hunk.new_uri}
         places = {
@@ -150,7 +149,7 @@ class ReviewPersistence:
     async def _take_places(
         self, restored: RestoredState, places: Mapping[str, str]
     ) -> Mapping[str, Sequence[TextChange]]:
-        """Find the places in a thread, and apply them.
+        """Find the places in a thread, and pass them to the ledger.
 
         Returns:
             The changes of open documents since their texts were read, by canonical URI. There are
@@ -172,13 +171,13 @@ class ReviewPersistence:
                 is_same = stats == await asyncio.to_thread(self._stats, closed)
             is_same &= all(self._workspace.buffer(uri) is one for uri, one in buffers.items())
             if is_same or attempt == _MOST_ATTEMPTS:
-                break  # else a file was opened, closed or written meanwhile: it may have another text
+                break  # otherwise a file was opened, closed or written meanwhile, so its text may differ
         with_hunks = {canonical(uri) for uri in places.values() if self._ledger.is_tracked(uri)}
         self._ledger.take_restored(prepared)
         return {uri: made for uri, made in changes.items() if is_same and uri not in with_hunks}
 
     def _stats(self, uris: Iterable[str]) -> list[FileStat | None]:
-        """Return file stats that show whether files have been written; in a worker thread."""
+        """Return file stats that show whether files have been written. Block on the disk."""
         return [None if (path := path_of(uri)) is None else self._system.stat(path) for uri in uris]
 
     def _find_places(
@@ -188,36 +187,36 @@ class ReviewPersistence:
         documents: Mapping[str, TextDocument],
         known: Collection[str],
     ) -> PreparedRestore:
-        """Find the places of hunks of earlier runs; in a worker thread.
+        """Find the places of the hunks of earlier runs. Block on the disk.
 
         Args:
             restored: The persisted state.
-            places: The current place of each file, by URI.
-            documents: The open documents, by the same URI.
-            known: Hunks of this run, by id.
+            places: The current URI of each file, by its persisted URI.
+            documents: The open documents, by persisted URI.
+            known: The ids of the hunks of this run.
         """
         texts = {uri: document.text for uri, document in documents.items()}
         for snapshot in restored.anchor_snapshots:
             uri = snapshot.uri
             if uri not in documents and path_of(uri) is None:
-                # Never on a disk: the editor may open it again, with this text or another.
+                # This document was never saved: the editor may open it again, with this or another text.
                 texts[uri] = snapshot.text
             elif uri not in documents and (path := path_of(places[uri])) is not None:
-                with suppress(OSError):  # gone: its hunks are marked
+                with suppress(OSError):  # the file is missing: its hunks are marked
                     texts[uri] = decode(self._system.read_bytes(path, MAX_BYTES))
         return prepare_restore(restored, texts, known)
 
     def _tidy(self, hunks: Sequence[Hunk], folders: Sequence[str]) -> None:
-        """Remove what is too old to be asked for again; in a worker thread, for that may take long.
+        """Remove old files from the trash and unused state folders. Block on the disk, maybe for long.
 
         Args:
-            hunks: Those that came back.
-            folders: The workspace's, by URI.
+            hunks: The restored hunks.
+            folders: The URIs of the workspace folders.
         """
         now = self._system.now()
         removals = (h for h in hunks if h.kind is HunkKind.REMOVE and h.state in _RESTORABLE)
         removed = [path for path in (path_of(hunk.uri) for hunk in removals) if path]
-        # As it was when the file went there: not the last part, which is never followed.
+        # Resolve the path as for the move to the trash: without the last part, which is never followed.
         recent = [self._system.real_path(path.parent) / path.name for path in removed]
         try:
             n_emptied = self._system.empty_trash(now - TRASH_DAYS * DAY, recent)
@@ -232,14 +231,14 @@ class ReviewPersistence:
             log.info("%s old removals and %s unused state folders dropped", n_emptied, len(dropped))
 
     async def close(self) -> None:
-        """Save everything as it is now, and close the file."""
+        """Save the positions of hunks, and close the store."""
         if self._timer is not None:
             self._timer.cancel()
         self._save_positions()
         await asyncio.to_thread(self._store.close)
 
     def hunks_changed(self, uri: str) -> None:
-        """Save the positions of the hunks of `uri` once the user pauses."""
+        """Schedule a save of the positions of the hunks of `uri`, when the user pauses."""
         self._due[uri] = None
         self._touched_at = asyncio.get_running_loop().time()
         if self._timer is None:
@@ -249,7 +248,7 @@ class ReviewPersistence:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._save_if_quiet)
 
     def _save_if_quiet(self) -> None:
-        """Keep, unless something has happened since the timer was set."""
+        """Save, or wait again if there was a change since the timer was set."""
         left = self._touched_at + PAUSE_SECONDS - asyncio.get_running_loop().time()
         if left > 0:
             self._wait(left)
@@ -259,7 +258,7 @@ class ReviewPersistence:
         _ = self._spawn(asyncio.to_thread(self._store.flush), "keeping where hunks stand")
 
     def _save_positions(self) -> None:
-        """Pass the hunk positions of changed files to the store; written later, in that order."""
+        """Pass the hunk positions of changed files to the store, which writes them later in this order."""
         snapshots = (self._ledger.anchor_snapshot(uri) for uri in self._due)
         self._store.note_snapshots([snapshot for snapshot in snapshots if snapshot is not None])
         self._due.clear()
@@ -268,11 +267,11 @@ class ReviewPersistence:
 SOON_SECONDS = 1.0
 LATER_SECONDS = 5.0
 N_SOON = 60
-"""How many times a disk that refuses is tried again after `SOON_SECONDS`; then after `LATER_SECONDS`."""
+"""The number of retries of a refused write after `SOON_SECONDS` each; later ones use `LATER_SECONDS`."""
 
 
 class StoreMaintenance:
-    """A task that calls `StateStore.flush` in a worker while the store has unwritten data."""
+    """The task that calls `StateStore.flush` in a worker thread while the store has unwritten data."""
 
     def __init__(
         self,
@@ -280,12 +279,13 @@ class StoreMaintenance:
         spawn: Spawn[None],
         catch_up: Callable[[], Awaitable[None]],
     ) -> None:
-        """Made on the event loop, before its store.
+        """Create the maintenance, on the event loop and before the store.
 
         Args:
-            store: What is tended.
-            spawn: Starts the work.
-            catch_up: Loads and merges what the store could not load at the start; called when it can.
+            store: A function that returns the store.
+            spawn: A function that starts a task.
+            catch_up: A function that loads and merges data that the store could not load at the
+                start; called as soon as the store can load it.
         """
         self._store = store
         self._catch_up = catch_up
@@ -294,8 +294,8 @@ class StoreMaintenance:
         self._task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Begin soon, unless it is under way; from any thread."""
-        with suppress(RuntimeError):  # the loop is closed: `close` has written what it could
+        """Schedule the task, unless it is running; may be called from any thread."""
+        with suppress(RuntimeError):  # the loop is closed: `close` has written all that it could
             self._loop.call_soon_threadsafe(self._begin)
 
     def _begin(self) -> None:

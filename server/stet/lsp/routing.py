@@ -3,10 +3,10 @@
 - `mutates`: a notification changes the state. A plain `def`, run at once, in message order, no I/O.
 - `reads`: a request is answered from state within milliseconds.
 - `reads_or_waits`: a request that is nearly always answered from state.
-- `reads_async`: a request that is answered by a coroutine; it ends when the editor cancels it.
+- `reads_async`: a request that is answered by a coroutine, which ends if the editor cancels the request.
 - `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, passes the work to
   `Tasks` and returns: the reply is sent before the work begins. If its answer needs the disk, it
-  returns a coroutine that reads the disk in a worker; other messages are handled meanwhile.
+  returns a coroutine that reads the disk in a worker thread; other messages are handled meanwhile.
 
 No error crosses the boundary. Until the server is ready, commands are queued in order (`Readiness`).
 
@@ -35,7 +35,7 @@ from pygls.lsp.server import LanguageServer
 from stet.lsp.lsp_errors import InternalError, RequestFailed
 
 READY_SECONDS = 10.0
-"""How long a command waits for the state of earlier runs."""
+"""The time limit for a command to wait for the state of earlier runs."""
 
 
 class Readiness(asyncio.Event):
@@ -46,9 +46,9 @@ class Readiness(asyncio.Event):
         self._n_waiting = 0
 
     def enqueue(self) -> "WaitTurn | None":
-        """Give a command its place among those that wait; None if it needs none.
+        """Return a function that waits until a command may run, or None if it may run at once.
 
-        The returned function waits until it is the command's turn; call it once.
+        Call the function once. Commands run in the order of these calls.
         """
         if self.is_set() and not self._n_waiting:
             return None
@@ -56,7 +56,7 @@ class Readiness(asyncio.Event):
         return self._wait_turn
 
     async def _wait_turn(self) -> None:
-        """Wait until it is the turn of a queued command.
+        """Wait until a queued command may run.
 
         Raises:
             RequestFailed: If the server is not ready in time.
@@ -77,15 +77,13 @@ WaitTurn = Callable[[], Awaitable[None]]
 
 
 class LazyModule:
-    """A module that is imported at the first call; its attributes are functions."""
+    """A module that is imported when one of its functions is called first."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Callable[..., object]:
-        """Return a function that calls the function named `attribute`. The name is looked up at
-        each call, cheap once imported.
-        """
+        """Return a function that calls the function named `attribute`; each call looks up the name."""
 
         def call(*arguments: object, **named: object) -> object:
             return getattr(import_module(self._name), attribute)(*arguments, **named)
@@ -101,7 +99,7 @@ def lazy_modules(package: str, *names: str) -> tuple[LazyModule, ...]:
 log = logging.getLogger(__name__)
 
 SLOW_SECONDS = 0.05
-"""A handler that takes longer holds up every other message; it is logged."""
+"""The duration of a handler above which it is logged, as all other messages wait for it."""
 
 State = TypeVar("State")
 Params = TypeVar("Params")
@@ -110,12 +108,12 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class PendingReply:
-    """The answer of a command that has to be waited for, once, at the boundary.
+    """An answer of a command that must be awaited, once, at the boundary.
 
     Attributes:
-        name: Of the command.
-        work: What is waited for.
-        stops: Whether it ends when the editor cancels the request.
+        name: The name of the command.
+        work: The coroutine that returns the answer.
+        stops: Whether the work is cancelled when the editor cancels the request.
     """
 
     name: str
@@ -132,24 +130,24 @@ class PendingReply:
             return await self.work
 
     def close(self) -> None:
-        """Drop the work if it was never started; no caller needs it any more."""
+        """Close the work if it was never started."""
         self.work.close()
 
 
 class TextReceiver(Protocol):
-    """Takes texts and events of the disk, which bypass the routing table, for speed."""
+    """The receiver of texts and disk events, which bypass the routing table for speed."""
 
     def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
-        """Take an opened document; `lines` are the lines of its text, if they are known."""
+        """Handle an opened document; `lines` are the lines of its text, if they are known."""
 
     def change(self, params: object) -> None:
-        """Take a changed document, as the editor sent it, unchecked."""
+        """Handle a changed document; `params` is unchecked JSON."""
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """Take a closed document."""
+        """Handle a closed document."""
 
     def changed_on_disk(self, params: object) -> None:
-        """Take files that changed on the disk, as the editor sent them, unchecked."""
+        """Handle files that changed on the disk; `params` is unchecked JSON."""
 
 
 class ConnectionState(Protocol):
@@ -157,11 +155,11 @@ class ConnectionState(Protocol):
 
     @property
     def text_sync(self) -> TextReceiver:
-        """What takes the texts."""
+        """The receiver of the texts."""
 
 
 class Router(Generic[State]):
-    """Binds handlers to one server and the state they work on."""
+    """The registry that binds handlers to one server and its state."""
 
     def __init__(
         self,
@@ -172,9 +170,9 @@ class Router(Generic[State]):
         """Create a router without handlers.
 
         Args:
-            server: Takes the messages.
-            state: Returns the state for handlers; called with every message, so it must be quick.
-            line_up: Returns a command's place in the queue, if commands have to wait.
+            server: The server that dispatches messages.
+            state: A function that returns the state; called for every message, so it must be fast.
+            line_up: A function that adds a command to the queue; see `Readiness.enqueue`.
         """
         self._server = server
         self._state = state
@@ -183,7 +181,7 @@ class Router(Generic[State]):
     def mutates(
         self, method: str, handler: Callable[[State, Params], None], options: object | None = None
     ) -> None:
-        """Register the handler of a notification; its errors are logged and end there."""
+        """Register the handler of a notification; its errors are only logged."""
 
         def handle(ls: LanguageServer, params: Any) -> None:  # noqa: ARG001 - pygls passes itself by this name
             notify_handler(method, handler, self._state(), params)
@@ -208,8 +206,8 @@ class Router(Generic[State]):
     ) -> None:
         """Register the handler of a request whose answer may need a coroutine.
 
-        The handler is called at its place among the messages. If it returns a coroutine, the
-        request is answered with the coroutine's result; other messages are handled meanwhile.
+        The handler is called in message order. If it returns a coroutine, the request is answered
+        with the coroutine's result; other messages are handled meanwhile.
         """
 
         def handle(ls: LanguageServer, params: Any) -> Generator[Any, Any, object]:  # noqa: ARG001 - pygls passes itself by this name
@@ -220,7 +218,7 @@ class Router(Generic[State]):
             try:
                 return (yield later.wait, (), None)
             finally:
-                later.close()  # a shutdown may have come before it was begun
+                later.close()  # a shutdown may have prevented the start of the work
 
         self._server.feature(method, options)(handle)
 
@@ -245,15 +243,15 @@ class Router(Generic[State]):
     ) -> None:
         """Register a command; the handler gets the arguments as the editor sent them.
 
-        If the handler returns a coroutine, the command is answered when it is done. The work that a
-        plain `def` does before it returns is done before the next message.
+        If the handler returns a coroutine, the command is answered with the coroutine's result. The
+        handler itself is finished before the next message is handled.
 
         Args:
             name: The name of the command.
             handler: The function that is called.
-            stops: Whether its work ends when the editor cancels the request: only for a command
-                that changes nothing.
-            at_once: Whether it is also called before the server is ready.
+            stops: Whether the work is cancelled when the editor cancels the request: only for a
+                command that changes nothing.
+            at_once: Whether the handler is also called before the server is ready.
         """
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
@@ -285,7 +283,7 @@ def call_handler(name: str, handler: Callable[..., Result], *arguments: object) 
 
 
 async def call_in_turn(wait_turn: WaitTurn, call: Callable[[], object]) -> object:
-    """Call a queued command when its turn comes, and return its answer."""
+    """Wait until a queued command may run, call it, and return its answer."""
     await wait_turn()
     begun = call()
     return await begun if iscoroutine(begun) else begun
@@ -293,11 +291,11 @@ async def call_in_turn(wait_turn: WaitTurn, call: Callable[[], object]) -> objec
 
 @contextmanager
 def boundary(name: str) -> Iterator[None]:
-    """Let only errors that are meant for the editor leave the `with` block.
+    """Turn the errors of the `with` block into errors for the editor.
 
     Raises:
-        JsonRpcException: The error for the editor: an `LspError` as it was raised; anything else
-            that the handler raised is a bug, is logged, and becomes InternalError.
+        JsonRpcException: The error for the editor: an `LspError` as it was raised; any other error
+            is a bug, is logged, and becomes an `InternalError`.
     """
     try:
         yield
@@ -311,12 +309,12 @@ def boundary(name: str) -> Iterator[None]:
 
 
 def notify_handler(name: str, handler: Callable[..., object], *arguments: object) -> None:
-    """Call the handler of a notification: there is no answer, so errors end in the log."""
+    """Call the handler of a notification; errors are only logged, as there is no answer."""
     try:
         call_handler(name, handler, *arguments)
     except InternalError:
-        return  # `answer` has logged it
+        return  # `boundary` has logged the error
     except JsonRpcException as error:
-        # What it says may quote the message.
+        # The error's message may quote the notification, so it is logged at DEBUG only.
         log.warning("%s ignored: %s", name, type(error).__name__)
         log.debug("it was ignored because: %s", error.message)

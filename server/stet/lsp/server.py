@@ -1,6 +1,6 @@
 """The routing table: every method and command that Stet answers, and the run of a server. Start here.
 
-The verbs say what a handler may do; see `stet.lsp.routing`.
+Each verb of the router defines what a handler may do; see `stet.lsp.routing`.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ else:
 log = logging.getLogger(__name__)
 
 LAST_WORDS_SECONDS = 1.0
-"""How long the editor may take to read the last messages after the session is over."""
+"""The time limit for the editor to read the last messages after the end of the session."""
 CODE_ACTIONS = lsp.CodeActionOptions(
     code_action_kinds=[lsp.CodeActionKind.QuickFix, "refactor.rewrite.stet", "source.stet"],
     resolve_provider=False,
@@ -65,7 +65,7 @@ EXPERIMENTAL = {"stet": {"didFocus": True, "didChangeSelection": True}}
 def build_server(
     *, log_level_given: bool = False, operations: Observability | None = None
 ) -> StetLanguageServer:
-    """Return a server with all handlers bound, ready to serve."""
+    """Return a server with all handlers, ready to serve."""
     server = StetLanguageServer("stet", __version__)
     server.experimental = EXPERIMENTAL
     operations = operations or Observability()
@@ -100,10 +100,10 @@ def build_server(
     route.reads(lsp.TEXT_DOCUMENT_HOVER, hover.hover)
     route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, hover.document_highlight)
 
-    # From state too, but where a line may hold an instruction, whose comment has to be found.
+    # Answered from state too, unless a line may hold an instruction: its comment must be found first.
     route.reads_or_waits(lsp.TEXT_DOCUMENT_CODE_ACTION, code_action.code_actions, CODE_ACTIONS)
 
-    # Searched for in a worker; only questions, as names are the language's own server's matter.
+    # Searched in a worker thread; only queries to Stet: the language's own server searches for names.
     route.reads_async(lsp.WORKSPACE_SYMBOL, search_commands.workspace_symbols)
 
     _commands(route)
@@ -111,9 +111,9 @@ def build_server(
 
 
 def _commands(route: "Router[ServerState]") -> None:
-    """Register the commands. They answer at once, except if they need the disk.
+    """Register the commands. They answer at once, unless they need the disk.
 
-    Work continues in tasks. Until the server is ready commands wait, except commands that need no
+    Their work continues in tasks. Until the server is ready commands wait, except those that need no
     state of earlier runs.
     """
     route.command("stet.ask", turn_commands.ask, at_once=True)
@@ -154,9 +154,9 @@ def _commands(route: "Router[ServerState]") -> None:
 
 
 def with_import(handler: Handler) -> Handler:
-    """Import the blocks of the note that a command names by `uri` or `file` before calling `handler`.
+    """Return a handler that imports the blocks of the note that a command names, then calls `handler`.
 
-    The command is then answered after the import; a command that needs no import is answered at once.
+    A command without `uri` or `file`, or for a note that needs no import, is answered at once.
     """
 
     def handle(state: "ServerState", values: tuple[object, ...]) -> object:
@@ -170,7 +170,7 @@ def with_import(handler: Handler) -> Handler:
 
 
 def _named_uri(state: "ServerState", values: tuple[object, ...]) -> str | None:
-    """Return the URI that the command names; None if it names none or the handler will refuse it."""
+    """Return the URI that a command names; None if there is none or the handler will refuse it."""
     # late: the routing table is needed before `initialize` is answered
     from stet.lsp.arguments import CommandArguments
     from stet.lsp.presentation.hunk_selection import resolve_uri
@@ -182,26 +182,26 @@ def _named_uri(state: "ServerState", values: tuple[object, ...]) -> str | None:
 
 
 def with_persistence_note(handler: Handler, *, writes_later: bool = False) -> Handler:
-    """Add `notPersisted`, the reason, to the answer of `handler` where a kill would lose the decision.
+    """Return a handler that adds `notPersisted`, a reason, if a kill would lose the decision.
 
     Args:
-        handler: Of the command.
-        writes_later: Whether the decision is written after the answer. Then the command is answered
-            after a worker has tried whether the disk takes a write.
+        handler: The handler of the command.
+        writes_later: Whether the decision is written after the answer. The command is then answered
+            after a worker thread has tried a write to the disk.
     """
 
     def handle(state: "ServerState", values: tuple[object, ...]) -> object:
         answer = handler(state, values)
         if not writes_later:
             return _with_note(state, answer)
-        # The command keeps its place among the messages; nothing is applied before the answer.
+        # The command keeps its position among the messages; no edit is applied before the answer.
         return _probe_first(state, answer, state.review.edit_applier.pause())
 
     return handle
 
 
 async def _probe_first(state: "ServerState", answer: object, resume: Callable[[], None]) -> object:
-    """Return an answer after a worker has tried the disk, which takes milliseconds."""
+    """Return an answer after a worker thread has tried a write, which takes milliseconds."""
     try:
         await asyncio.to_thread(state.store.probe)
     finally:
@@ -216,20 +216,20 @@ def _with_note(state: "ServerState", answer: object) -> object:
 
 
 def serve(reports: CrashReporter, *, log_level_given: bool = False) -> int:
-    """Serve one editor on the standard streams until it leaves; return the exit code.
+    """Serve one editor on the standard streams until the session ends; return the exit code.
 
     Args:
-        reports: The reports of failures, already listening to the log.
-        log_level_given: Whether the command line set the log's level, which then stays.
+        reports: The crash reporter, which already is a handler of the log.
+        log_level_given: Whether the command line set the log level, which settings then don't change.
     """
     server = build_server(log_level_given=log_level_given, operations=Observability(reports))
     return serve_session(server)
 
 
 def serve_session(server: StetLanguageServer) -> int:
-    """Serve one editor on standard input and output until it leaves; return the exit code.
+    """Serve one editor on standard input and output until the session ends; return the exit code.
 
-    The code is 0 after `shutdown`, 1 if the editor left without it, 128 + n after signal n.
+    The code is 0 after `shutdown`, 1 if the session ended without it, 128 + n after signal n.
     """
     if missing := stdio.missing_stream():
         log.error("Stet can't serve: its standard %s is closed", missing)
@@ -238,7 +238,7 @@ def serve_session(server: StetLanguageServer) -> int:
 
 
 async def _run_session(server: StetLanguageServer) -> int:
-    # Imported objects stay: a garbage collection of them stops everything for 35 ms.
+    # Exclude imported objects from garbage collection, which would block the server for 35 ms.
     gc.freeze()
     reading, writing = stdio.take_streams()
     server.lifetime.listen_to_signals()
@@ -249,7 +249,7 @@ async def _run_session(server: StetLanguageServer) -> int:
     code = 0 if server.protocol.phase is SessionPhase.SHUT_DOWN else 1
     if server.lifetime.signal is not None:
         code = 128 + server.lifetime.signal
-    # Closing waits for threads, and one that reads from a disk that hangs never comes back.
+    # Closing waits for threads, and a thread that reads from a hanging disk never ends.
     exit_within(CLOSING_SECONDS, code)
     await server.tasks.close()
     if server.closing is not None:

@@ -1,8 +1,8 @@
-"""What happens between `initialize` and readiness: settings, proposals of earlier runs, imports.
+"""The startup after `initialize`: read settings, restore proposals of earlier runs, import modules.
 
 `initialize` is answered first. Then the settings are requested and checked, and modules that take long
 to import (tools and their schemas, the model's client) are imported in a thread, so that the first
-question does not wait for them. Until then only questions and commands wait.
+question does not wait for them. Until then questions and commands wait, but no other messages.
 """
 
 import asyncio
@@ -28,21 +28,21 @@ log = logging.getLogger(__name__)
 
 NOT_STARTED = "Stet could not start; its log says why"
 _MOST_PROBLEMS = 10
-"""Problems of settings that are shown at once; another person's file may hold thousands."""
+"""The most problems of settings that one message shows; another person's file may have thousands."""
 _MAX_PROBLEM = 500
-"""Characters of one."""
+"""The most characters of a problem in the message."""
 
 
 class Startup:
-    """Reads and imports what is not needed to answer `initialize`.
+    """The part of the start that is not needed to answer `initialize`.
 
     Attributes:
-        pipeline: The pipeline of turns. It is None until the settings have been read and the
-            proposals of earlier runs are back.
-        readiness: Lets commands wait for that.
+        pipeline: The pipeline of turns; None until the settings have been read and the proposals of
+            earlier runs are restored.
+        readiness: The queue of commands that wait for this.
     """
 
-    def __init__(  # noqa: PLR0913 - what it brings to work, and the outside it does so by
+    def __init__(  # noqa: PLR0913 - all parts that it starts, and their ports
         self,
         workspace: Workspace,
         client: Client,
@@ -58,15 +58,15 @@ class Startup:
         """Create the startup; it reads nothing yet.
 
         Args:
-            workspace: Takes the settings.
-            client: The editor, which has settings too.
-            system: The disk.
-            observability: Takes the settings, and is begun after the start.
+            workspace: The workspace, which gets the settings.
+            client: The editor, a source of settings.
+            system: The access to the disk.
+            observability: The crash reports and the trace, which get the settings.
             options: The `initializationOptions`, as the editor sent them.
-            log_level_given: Whether the command line set the log's level.
-            load: Imports and creates the pipeline of turns, which takes long; called in a thread.
-            restore: Restores what earlier runs have kept.
-            settings_changed: Called after the settings have changed.
+            log_level_given: Whether the command line set the log level.
+            load: A function that imports and creates the pipeline of turns; slow, called in a thread.
+            restore: A function that restores the state of earlier runs.
+            settings_changed: A function that is called after the settings have changed.
         """
         self.pipeline: TurnPipeline | None = None
         self.readiness = Readiness()
@@ -92,7 +92,7 @@ class Startup:
         values = await self._client.fetch_configuration("stet")
         self._editor = (self._options, *values)
         self._has_editor_settings = values not in ((), (None,))
-        # Validation brings pydantic with it, the agent much more.
+        # This imports pydantic; the pipeline then imports much more.
         await self._read_settings()
         try:
             pipeline, _ = await asyncio.gather(asyncio.to_thread(self._load), self._restore())
@@ -101,13 +101,18 @@ class Startup:
             self._missing = str(missing)
             raise
         finally:
-            # After a failure too, questions and commands must not wait for ever.
+            # After a failure too, so that questions and commands do not wait without end.
             self.readiness.set()
         await self._observability.begin()
         await pipeline.models.warm(self._workspace.settings.model)
 
     async def wait_pipeline(self) -> "TurnPipeline":
-        """Return the pipeline of turns, after the settings are read, also newer settings."""
+        """Return the pipeline of turns, after all settings that the editor has sent are read.
+
+        Raises:
+            ImportError: If a module of the pipeline is missing.
+            RuntimeError: If the startup failed for another reason.
+        """
         await self.wait_settings()
         if self._missing:
             raise ImportError(self._missing)
@@ -117,7 +122,7 @@ class Startup:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the settings have been read and the proposals of earlier runs are back."""
+        """Whether the settings have been read and the proposals of earlier runs are restored."""
         return self.pipeline is not None
 
     @property
@@ -127,7 +132,7 @@ class Startup:
 
     @property
     def model_reason(self) -> str:
-        """Why the latest turn had no model, or else why the model in use was chosen."""
+        """The reason why the latest turn had no model, or else why the model in use was chosen."""
         if self.pipeline and self.pipeline.models.problem:
             return self.pipeline.models.problem
         return self.choice.why if self.choice else "no turn has needed a model yet"
@@ -136,9 +141,10 @@ class Startup:
         """Replace the editor's settings by the current ones.
 
         Args:
-            settings: All that it sets; what it has taken out has its default again. Nothing, or
-                None, means: ask for them.
-            begins: Whether it says so while it starts: then what it gave with `initialize` stays.
+            settings: All settings of the editor; missing ones get their defaults. If they are empty
+                or None, they are requested.
+            begins: Whether the editor sent them during the start: the options of `initialize` then
+                stay valid.
         """
         await self.readiness.wait()
         async with self._in_order:
@@ -148,27 +154,27 @@ class Startup:
             await self._read_settings()
 
     async def wait_settings(self) -> None:
-        """Wait until the settings hold that the editor has sent before this call."""
+        """Wait until the settings are in use that the editor has sent before this call."""
         await self.readiness.wait()
         async with self._in_order:
             return
 
     async def _editor_values(self, settings: object) -> tuple[object, ...]:
-        """Return the `settings` that the editor has sent, or ask it if they are empty or None.
+        """Return the `settings` that the editor has sent; if they are empty or None, request them.
 
-        What it has said before stays where it does not answer, or never set anything but at the start.
+        The earlier settings stay if the editor does not answer, or has set them at the start only.
         """
         if settings:
             return (settings,)
         if not self._client.capabilities.configuration:
-            return ()  # it has sent all there is
+            return ()  # the editor can't be asked, so it has no settings
         values = await self._client.fetch_configuration("stet")
         if values == (None,) and (settings is not None or self._has_editor_settings):
             return ()
         return self._editor if values in ((), (None,)) else values
 
     async def _read_settings(self) -> None:
-        """Read the settings of all sources in a thread, and take them over."""
+        """Read the settings of all sources in a thread, and apply them."""
 
         def read() -> "MergedSettings":
             from stet.settings.layers import read_layers
@@ -184,7 +190,7 @@ class Startup:
         fresh = [problem for problem in layers.problems if problem not in self._reported]
         self._reported.update(fresh)
         for problem in fresh[:_MOST_PROBLEMS]:
-            # Other people write a project's file, so its text is not logged.
+            # Another person may have written a project's file, so its text is not logged as a warning.
             log.warning("setting %s", problem.without_value)
             log.debug("setting %s", problem)
         if fresh:

@@ -1,4 +1,4 @@
-"""Everything that one server owns, handed to every handler; touched on the event loop only.
+"""The state of one server, which every handler gets; used on the event loop only.
 
 `ServerState` creates four groups in this order, each by its constructor: `Documents`, `ReviewUi`,
 `Background`, `AgentUi`.
@@ -54,29 +54,30 @@ if TYPE_CHECKING:
 
 
 class Documents:
-    """The editor's documents, the proposals for them, and what is kept of both.
+    """The editor's documents, the proposals for them, and the store.
 
     Attributes:
         client: The editor.
-        workspace: Open documents over the disk, roots, focus.
+        workspace: The open documents, the roots and the focus.
         store: The database of hunks, chats and presets.
         ledger: All proposals.
-        presets: Attachments of questions, and presets of them.
-        renames: Files that are renamed.
+        presets: The attachments of questions, and presets of them.
+        renames: The detection of renamed files.
         generated: Stet's own documents.
-        disk_watch: Files with hunks that change on the disk while they are not open.
-        block_import: Blocks of other programs in notes.
+        disk_watch: The watch of files with hunks that are not open.
+        block_import: The import of blocks of other programs.
     """
 
     def __init__(
         self, server: StetLanguageServer, system: System, catch_up: Callable[[], Awaitable[None]]
     ) -> None:
-        """Open no document and no file yet.
+        """Create the group; no document or file is read yet.
 
         Args:
-            server: The framework's side.
-            system: Disk, processes, clock.
-            catch_up: Loads what the store could not load at the start; called when the store can.
+            server: The server of the framework.
+            system: The access to the disk, processes and the clock.
+            catch_up: A function that loads data which the store could not load at the start; called
+                as soon as the store can load it.
         """
         start = server.tasks.start
         self.client = Client(server)
@@ -108,20 +109,20 @@ class Documents:
 
 
 class ReviewUi:
-    """What shows proposals, and carries decisions out in the editor.
+    """The views of proposals, and the services that apply decisions in the editor.
 
     Attributes:
         diff_documents: The documents of `stet.review`.
-        publisher: Hunks and questions as diagnostics.
-        dead_links: Dead links as diagnostics, after `stet.deadLinks`.
-        edit_applier: Sends accepted and undone edits to the editor and confirms them.
-        preview: Many hunks as one edit with a preview.
-        inline: Hunks as blocks in the text.
-        editor_actions: What tools may have the editor do.
+        publisher: The publisher of hunks and questions as diagnostics.
+        dead_links: The view of dead links as diagnostics, for `stet.deadLinks`.
+        edit_applier: The service that applies and undoes hunks in the editor.
+        preview: The preview of many hunks as one edit.
+        inline: The view of hunks as blocks in the text.
+        editor_actions: The actions that tools may request of the editor.
     """
 
     def __init__(self, documents: Documents, links: Callable[[], Awaitable["LinkCache"]]) -> None:
-        """Show nothing yet. `links` returns what is known of the links in files, after the start."""
+        """Create the group; `links` returns the cache of links as soon as the server is ready."""
         workspace, ledger, client = documents.workspace, documents.ledger, documents.client
         self.diff_documents = DiffDocuments(workspace, ledger, client, documents.generated)
         self.publisher = DiagnosticsPublisher(workspace, ledger, client)
@@ -137,14 +138,14 @@ class Background:
 
     Attributes:
         index: The search index.
-        index_feed: Passes events of the editor to the index.
-        index_view: Shows the user the state of the index.
-        symbols: Searches for symbols, of which only the newest counts.
-        opencode: Sends the state of the editor to an OpenCode server.
+        index_feed: The forwarder of file events to the index.
+        index_view: The state of the index as the user sees it.
+        symbols: The searches for symbols, of which only the latest counts.
+        opencode: The bridge that sends the state of the editor to an OpenCode server.
     """
 
     def __init__(self, server: StetLanguageServer, system: System, documents: Documents) -> None:
-        """Start nothing yet."""
+        """Create the services; nothing is started yet."""
         workspace, client, start = documents.workspace, documents.client, server.tasks.start
         self.index = IndexService(
             system,
@@ -163,15 +164,15 @@ class Background:
 
 
 class AgentUi:
-    """The agent, and the places where its conversations are shown and started.
+    """The agent, and the parts that show and start its conversations.
 
     Attributes:
-        agent: All conversations.
-        turn_view: Progress, questions and end messages of turns.
+        agent: The agent, with all conversations.
+        turn_view: The progress, the questions and the end messages of turns.
         chats: The chat documents.
-        comment_runner: Starts the turns that comments in the text ask for.
-        comment_check: Finds the lines of such comments.
-        request_log: The sent requests and their receivers, as a document.
+        comment_runner: The service that starts turns for comments.
+        comment_check: The search for the lines of such comments.
+        request_log: The log of sent requests, as a document.
     """
 
     def __init__(
@@ -181,13 +182,14 @@ class AgentUi:
         review: ReviewUi,
         load_executor: Callable[[], Awaitable[TurnExecutor]],
     ) -> None:
-        """Start no turn yet.
+        """Create the group; no turn is started yet.
 
         Args:
-            server: The framework's side.
+            server: The server of the framework.
             documents: The documents and their proposals.
-            review: What shows the proposals of turns.
-            load_executor: Returns what runs turns, after the start.
+            review: The views of proposals.
+            load_executor: A function that returns the executor of turns, as soon as the server is
+                ready.
         """
         workspace, ledger, client = documents.workspace, documents.ledger, documents.client
         generated, store, tasks = documents.generated, documents.store, server.tasks
@@ -218,24 +220,24 @@ class AgentUi:
 
 
 class ServerState:
-    """One server: the owners that most handlers use, and four groups of the others.
+    """The state of one server: four groups of parts, and direct access to those used most.
 
     Attributes:
-        server: The framework's side.
-        system: Disk, processes, clock.
-        observability: Crash reports, and traces of the model.
-        documents: The editor's documents, the proposals for them, and what is kept of both.
-        review: What shows proposals and carries decisions out.
+        server: The server of the framework.
+        system: The access to the disk, processes and the clock.
+        observability: The crash reports, and the trace of the model.
+        documents: The editor's documents, the proposals for them, and the store.
+        review: The views of proposals, and the services that apply decisions.
         background: The search index and the bridge to OpenCode.
-        agent_ui: The agent, and where its conversations are seen and started.
+        agent_ui: The agent, and the parts that show and start its conversations.
         workspace: `documents.workspace`.
         ledger: `documents.ledger`.
         client: `documents.client`.
         store: `documents.store`.
         agent: `agent_ui.agent`.
-        text_sync: Takes what text synchronization delivers.
-        persistence: What outlives the server.
-        startup: What is read and imported after `initialize`.
+        text_sync: The receiver of text synchronization.
+        persistence: The service that restores and saves the ledger's state.
+        startup: The startup after `initialize`.
     """
 
     def __init__(
@@ -249,10 +251,10 @@ class ServerState:
         """Create the state of a server whose editor has sent `initialize`.
 
         Args:
-            server: The framework's side.
-            system: Disk, processes, clock.
-            observability: Crash reports, and traces of the model.
-            log_level_given: Whether the command line set the log's level, which then stays.
+            server: The server of the framework.
+            system: The access to the disk, processes and the clock.
+            observability: The crash reports, and the trace of the model.
+            log_level_given: Whether the command line set the log level, which settings then don't change.
         """
         self.server = server
         self.system = system
@@ -293,14 +295,14 @@ class ServerState:
             restore=self._restore,
             settings_changed=background.opencode.settings_changed,
         )
-        # These are informed, in this order, when hunks of a document have changed or moved.
+        # These functions are called, in this order, when hunks of a document have changed or moved.
         self.ledger.subscribe(self.documents.block_import.hunks_changed)
         self.ledger.subscribe(self.review.publisher.schedule)
         self.ledger.subscribe(self.persistence.hunks_changed)
         self._take_over(server.initialize_params)
 
     async def close(self) -> None:
-        """Save what outlives the server, and end what works for it."""
+        """Save the state that outlives the server, and close all services."""
         await self.background.index.close()
         await self.persistence.close()
         if self.startup.pipeline is not None:
@@ -309,7 +311,7 @@ class ServerState:
         self.observability.end()
 
     def _take_over(self, params: lsp.InitializeParams) -> None:
-        """Take over the editor, the encoding and the roots of `initialize`."""
+        """Store the editor, the encoding and the roots of `initialize`."""
         tell_error = partial(self.client.show_message, kind=lsp.MessageType.Error)
         self.observability.editor_connected(self.server.editor, tell_error)
         self.workspace.encoding = self.server.encoding
@@ -327,14 +329,14 @@ class ServerState:
         return TurnPipeline(self.workspace, self.ledger, models, actions, index)
 
     async def _catch_up(self) -> None:
-        """Load what the store could not load at the start, and let it write again."""
+        """Load data that the store could not load at the start, and let the store write again."""
         await self.startup.readiness.wait()
         await self._restore()
         await asyncio.to_thread(self.store.caught_up)
 
     async def _restore(self) -> None:
         await self.persistence.restore()
-        # A fault is logged where tasks are kept, and must not keep the server from work.
+        # `Tasks` logs errors, which must not prevent the start.
         spawn = self.server.tasks.spawn
         blocks = spawn(self.documents.block_import.import_restored(), "blocks in notes")
         presets = spawn(self.documents.presets.restore(), "restoring presets")

@@ -1,10 +1,10 @@
-"""Text synchronization: a change reaches the workspace first, then the hunks in the document.
+"""Text synchronization: apply a change to the workspace first, then to the hunks in the document.
 
 `ReorderBuffer` sorts the changes of an editor that sends them out of order. Helix up to 25.01 sends
-every notification in a task of its own, so keys that arrive at once (a paste, a macro, a key held
-down) are sent as versions 9, 10, 14, 11, 12, 13, 15. Its versions count by one. So a change whose
-version leaves a gap is held back, and changes are applied by version. A missing change is awaited
-for a moment only: Helix also counts changes that it reverts and never sends.
+every notification in a separate task, so keys that arrive at once (a paste, a macro, a key held down)
+are sent as versions 9, 10, 14, 11, 12, 13, 15. Its versions count by one. So a change after a gap in
+the versions is held back, and changes are applied in the order of versions. A missing change is awaited
+for `HOLD_SECONDS` only: Helix also counts changes that it reverts and never sends.
 """
 
 import asyncio
@@ -28,37 +28,35 @@ from stet.workspace.workspace import Modification, ModificationKind, Workspace
 log = logging.getLogger(__name__)
 
 HOLD_SECONDS = 0.4
-"""How long a change waits for earlier changes; overtaken changes arrive within milliseconds."""
+"""The time for which a change waits for earlier ones; overtaken changes arrive within milliseconds."""
 MAX_WAITING = 1000
-"""Changes of one document; more are no burst of keys."""
+"""The most waiting changes of one document; keys that arrive at once are fewer."""
 
 
 class ReorderBuffer:
-    """What arrives of each open document, in the order of its versions. Touched on the loop only."""
+    """The changes of open documents, sorted by version; used on the event loop only."""
 
     def __init__(self, apply: Callable[[Modification], None]) -> None:
-        """Create the buffer. `apply` gets every change once, in order."""
+        """Create the buffer; `apply` is called with every change once, in order."""
         self._apply = apply
         self._last: dict[str, int] = {}
         self._held: dict[str, dict[int, Modification]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def opened(self, uri: str, version: int) -> None:
-        """Start the document at `version`. Waiting changes belong to the earlier text and are
-        applied first.
-        """
+        """Start a document at `version`. Apply waiting changes first: they belong to its earlier text."""
         key = canonical(uri)
         self._flush(key)
         self._last[key] = version
 
     def closed(self, uri: str) -> None:
-        """End the document; apply its waiting changes first."""
+        """Apply the waiting changes of a document, then discard it."""
         key = canonical(uri)
         self._flush(key)
         self._last.pop(key, None)
 
     def change(self, modification: Modification) -> None:
-        """Take a change now, or when those before it are there."""
+        """Apply a change now, or after the earlier changes have arrived."""
         key, version = canonical(modification.uri), modification.version
         last = self._last.get(key)
         if last is None or version is None or version <= last:
@@ -68,7 +66,7 @@ class ReorderBuffer:
             return
         waiting = self._held.setdefault(key, {})
         if version in waiting:
-            # Two of one version are in no order but that in which they came.
+            # The version does not order these two changes: apply them as they arrived.
             self._flush(key)
             self._apply(modification)
             return
@@ -78,7 +76,7 @@ class ReorderBuffer:
             self._flush(key)
 
     def _apply_next(self, key: str, waiting: dict[int, Modification]) -> None:
-        """Apply the waiting changes whose predecessors have been applied; wait for those of the rest."""
+        """Apply the waiting changes without a gap before them; start a timer if others are left."""
         while (following := waiting.pop(self._last[key] + 1, None)) is not None:
             self._last[key] += 1
             self._apply(following)
@@ -89,14 +87,14 @@ class ReorderBuffer:
             self._timers[key] = loop.call_later(HOLD_SECONDS, self._flush, key)
 
     def _flush(self, key: str) -> None:
-        """Take all that waits, by its versions: what is missing will not come."""
+        """Apply all waiting changes in the order of versions; missing ones are not awaited any more."""
         waiting = self._forget(key)
         for version in sorted(waiting):
             self._last[key] = version
             self._apply(waiting[version])
 
     def _forget(self, key: str) -> Mapping[int, Modification]:
-        """Forget what waits of a document; return it by version."""
+        """Remove the waiting changes of a document; return them by version."""
         if timer := self._timers.pop(key, None):
             timer.cancel()
         return self._held.pop(key, {})
@@ -104,22 +102,22 @@ class ReorderBuffer:
 
 @dataclass(eq=False)
 class TextSync:
-    """Where the framework delivers open, change and close; see `stet.lsp.connection.protocol`.
+    """The receiver of open, change, save and close; see `stet.lsp.connection.protocol`.
 
-    What has nothing to do with a document is not called: a plain look decides, on the hot path.
+    For speed, parts that are not concerned with a document are not called at a keystroke.
 
     Attributes:
-        workspace: Where the text goes.
-        ledger: Its hunks follow the text.
-        renames: Takes opened and closed documents.
-        generated: Takes the documents that are Stet's own.
-        disk: Takes file events.
-        feed: Takes file events.
-        blocks: Looks for blocks of other programs.
-        with_hunks_opened: Called after a document with hunks was opened.
-        closed: Called after a document was closed.
-        dead_links: Has marks that follow the text.
-        reorders: Whether changes are put in order, for an editor that sends them out of order.
+        workspace: The workspace, which stores the text.
+        ledger: The ledger, whose hunks move with the text.
+        renames: The detection of renames, which gets opened and closed documents.
+        generated: The registry of Stet's own documents.
+        disk: The watch of files with hunks, which gets file events.
+        feed: The search index, which gets file events.
+        blocks: The import of blocks of other programs.
+        with_hunks_opened: A function that is called after a document with hunks was opened.
+        closed: A function that is called after a document was closed.
+        dead_links: The view of dead links, whose marks move with the text.
+        reorders: Whether to sort changes, for an editor that sends them out of order.
     """
 
     workspace: Workspace
@@ -138,8 +136,8 @@ class TextSync:
         self._reorder_buffer = ReorderBuffer(self.apply) if self.reorders else None
 
     def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
-        """Handle the opening, or the reopening with another text, of a document. `lines` are the
-        lines of the text.
+        """Handle a document that was opened, or opened again with another text. `lines` are the
+        lines of the text, if they are known.
         """
         document = params.text_document
         uri = document.uri
@@ -168,7 +166,7 @@ class TextSync:
             self.ledger.opened(uri, buffer.lines)
 
     def change(self, params: object) -> None:
-        """Apply typed text. This is the hot path."""
+        """Handle `textDocument/didChange`; this runs at every keystroke."""
         modification = convert.change_modification(params)
         if self._reorder_buffer is None:
             self.apply(modification)
@@ -176,7 +174,7 @@ class TextSync:
             self._reorder_buffer.change(modification)
 
     def apply(self, modification: Modification) -> None:
-        """Take a change whose turn has come."""
+        """Apply a change, in the order of versions."""
         uri, key = modification.uri, canonical(modification.uri)
         if key in self.generated.opened:
             self.generated.apply(modification)
@@ -190,9 +188,7 @@ class TextSync:
                 self.blocks.changed(uri, changes, lines)
 
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
-        """Handle the saving of a document; if the editor sends the text, the sent text is
-        authoritative.
-        """
+        """Handle a document that was saved. If the editor sends the text, this text is authoritative."""
         uri = params.text_document.uri
         modification = Modification(ModificationKind.SAVED, uri, text=params.text)
         if canonical(uri) in self.generated.opened:
@@ -203,7 +199,7 @@ class TextSync:
         self.blocks.opened(uri)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """Handle the closing of a document; its hunks keep their places in the last text."""
+        """Handle a document that was closed; its hunks keep their places in the last text."""
         uri = params.text_document.uri
         modification = Modification(ModificationKind.CLOSED, uri)
         if self._reorder_buffer is not None:
@@ -222,7 +218,7 @@ class TextSync:
                 self.renames.closed(uri, buffer.text)
 
     def changed_on_disk(self, params: object) -> None:
-        """Handle `workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
+        """Handle `workspace/didChangeWatchedFiles`; `params` is unchecked JSON."""
         uris = convert.watched_uris(params)
         self.disk.changed(uris)
         self.feed.changed(uris)
