@@ -1,4 +1,4 @@
-"""`stet ask`: one question through a real session, its proposals shown, the accepted ones saved."""
+"""`stet ask`: ask one question in a real session, show the proposals, save the accepted ones."""
 
 import asyncio
 import contextlib
@@ -120,7 +120,7 @@ class _AskSession:
 
         Raises:
             CliError: If the file can't be read.
-            ServerFailed: If the server does not start or goes away.
+            ServerFailed: If the server does not start or ends.
             CommandFailed: If the server refuses the question.
         """
         async with self._client.session(self._request.root):

@@ -1,4 +1,4 @@
-"""`stet config`: print an editor's client configuration, or write it where the editor looks.
+"""`stet config`: print or install the client configuration of an editor.
 
 In Helix there is no server for all languages: each language has a list of servers, and a user's
 list replaces the list of Helix. So the configuration gives every language its own servers, and Stet
@@ -380,7 +380,7 @@ def _entry(values: Mapping[str, Any], servers: Sequence[Any]) -> str:
 
 
 def _toml(value: object) -> str:
-    """Return a value in TOML, on one line: a string, a list, a table with plain keys, or a number."""
+    """Return a string, list, table with plain keys, or number as TOML on one line."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list):

@@ -179,7 +179,7 @@ def _read_chunk() -> Awaitable[bytes]:
     def run() -> None:
         try:
             result = os.read(sys.stdin.fileno(), 4096)
-        except OSError:  # the terminal is gone
+        except OSError:  # the terminal is closed
             result = b""
         with contextlib.suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(finish, result)

@@ -119,7 +119,7 @@ def parse_decisions(document: DiffDocument, edited: str) -> DiffDecisions:
 
 
 def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
-    """Return the lines of each hunk by its id, and whether there are lines that belong to no hunk."""
+    """Return the lines of each hunk, by id, and whether there are lines that belong to no hunk."""
     found: dict[str, list[list[str]]] = {}
     body: list[str] | None = None
     strays = False
@@ -194,7 +194,7 @@ def _new_text(section: DiffSection, now: Sequence[str]) -> str | None:
 
 
 def _ended(lines: list[str], now: Sequence[str], end: str, *, open_end: bool) -> str:
-    """Return `lines` as one text; without a final line end only if there was none, as the page says."""
+    """Join `lines`; the last line lacks a line end only if it did before and the page says so."""
     if not lines:
         return ""
     *above, last = [line if line != without_end(line) else f"{line}{end}" for line in lines]

@@ -19,7 +19,7 @@ TOP = Range(Position(0, 0), Position(0, 0))
 _BROKEN = "its block in the text is no longer whole: finish there what you began, or undo it"
 _WRITTEN_OVER = "you have changed the text it was made for"
 _FEW_PENDING = 200
-"""Up to so many pending hunks are all recorded with a text; of more, those of recent edits."""
+"""The most pending hunks that are all recorded with a text; else only those of recent edits."""
 
 
 @dataclass(slots=True)

@@ -202,7 +202,7 @@ def _free_lines(
     """Remove other anchors from the lines of `blocks`, which were restored.
 
     Another anchor keeps the lines that equal its text, or as many lines as possible. The rest of
-    another block is no block any more: its hunk is then pending without a block.
+    another block is no longer a block: its hunk is then pending without a block.
 
     Args:
         store: All hunks.

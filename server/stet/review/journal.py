@@ -52,7 +52,7 @@ class Journal(Protocol):
     """
 
     def number(self, kind: str, n: int = 1) -> int:
-        """Return the first of `n` consecutive numbers that are unused for `kind` in this workspace."""
+        """Return the first of `n` consecutive numbers, unused for `kind` in this workspace."""
         ...
 
     def persist(

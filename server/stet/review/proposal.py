@@ -222,7 +222,7 @@ class EditDraft(DraftBase):
         return self.document.uri
 
     def summary_of(self, place: Range) -> str:
-        """Return the line for the user for a hunk at `place`, from the edits that change its lines."""
+        """Return the summary of a hunk at `place`, from the edits that change its lines."""
         if not self.notes:
             return self.summary
         start, end = self.document.offset_at(place.start), self.document.offset_at(place.end)

@@ -85,7 +85,7 @@ def rebase_hunks(
         changes, tracked.lines = changes[count:], lines
         store.notify(tracked.uri)
         if still_sent or late:
-            # An earlier edit has arrived, so the other edit is expected in the text with it.
+            # An earlier edit has arrived, so the sent edit is now expected in the text with it.
             document = TextDocument(tracked.uri, "".join(then))
             tracked.timed_out = TimedOutEdits(document, late) if late else None
             if still_sent:
@@ -283,7 +283,7 @@ def _detect_hunk_undo(
 
 
 def _toggled_state(tracked: TrackedDocument, hunk: Hunk) -> HunkState | None:
-    """Return the state of a hunk after the user's undo or redo in the editor; None for other hunks."""
+    """Return the state of a hunk after an undo or redo in the editor; None for other hunks."""
     if hunk.state is HunkState.ACCEPTED:
         return HunkState.UNDONE
     is_undone = hunk.state is HunkState.UNDONE or tracked.undone.is_redone(hunk.id, tracked.lines)

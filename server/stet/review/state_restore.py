@@ -326,7 +326,7 @@ def _within(place: tuple[int, int], n_lines: int) -> tuple[int, int]:
 
 
 def _relocate_lost(tracked: TrackedDocument, anchor: Anchor) -> None:
-    """Move a hunk without lines to its lines elsewhere in the text, unless a hunk is there."""
+    """Move a hunk whose lines were removed to the same lines elsewhere, unless a hunk is there."""
     place = None if anchor.current else relocate(anchor, tracked.lines)
     if place is not None and not tracked.overlapping(place):
         tracked.drop(anchor.hunk)

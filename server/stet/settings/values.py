@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bounds of a number, as pydantic reads them from an annotation; inclusive, None for no bound."""
+    """Inclusive bounds of a number in an annotation, as pydantic reads them; None for no bound."""
 
     least: float
     most: float | None = None

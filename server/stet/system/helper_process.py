@@ -15,7 +15,7 @@ _PASSED_ENV = ("PATH", "SYSTEMROOT", "LANG", "TMPDIR", "TEMP")
 def module_command(module: str) -> list[str]:
     """Return the command line that runs a module of Stet in a separate process.
 
-    The child of a process that writes no bytecode writes none either: on a full disk the
+    If this process writes no bytecode, the child writes none either: on a full disk the
     interpreter leaves a truncated file, which no later process can import.
     """
     flags = ["-B"] if sys.dont_write_bytecode else []

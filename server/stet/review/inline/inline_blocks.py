@@ -122,7 +122,7 @@ class InlineBlocks:
             _ = tracked.remake(hunk_id, anchor.proposed)
 
     async def clear(self, uri: str) -> None:
-        """Remove all blocks of a file from its text; `shown_blocks` then returns the remaining ones."""
+        """Remove all blocks of a file from its text; `shown_blocks` returns those that remain."""
         if self.editor is not None and self.shown_blocks(uri):
             await self.editor.clear(uri)
 
@@ -312,7 +312,7 @@ class InlineBlocks:
         effects = [effect for change in changes for effect in change.effects]
         missing = []
         for anchor in tracked.live:
-            # A change by another program of its own block is a decision.
+            # If another program changes its own block, this is a decision.
             if isinstance(anchor, BlockAnchor) and not anchor.block:
                 probe = copy(anchor)
                 for effect in effects:

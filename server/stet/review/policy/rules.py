@@ -77,9 +77,9 @@ class EditRules:
             `context` grows as the agent reads.
         may_create: Returns whether the scope allows a new file at a URI.
         path_status: Returns the current status of a path (by URI); may read the disk.
-        read_only: Whether the turn may propose nothing (mode `ask`).
-        bound: Returns `path_status` for the present state, for another thread; None if `path_status`
-            itself may be called in any thread.
+        read_only: Whether the turn must not propose anything (mode `ask`).
+        bound: Returns `path_status` for the present state, for another thread; None if
+            `path_status` itself may be called in any thread.
     """
 
     settings: EditSettings

@@ -116,7 +116,7 @@ class PendingView:
         )
 
     def amended(self, view_edit: TextEdit) -> Amendment:
-        """Return `view_edit`, an edit of the view, and the touched hunks as an edit of the live text.
+        """Return `view_edit`, an edit of the view, and the touched hunks as one live edit.
 
         If the edit is cut into hunks again, equal lines may end up on the other side of another
         hunk. Then the edit includes all hunks.

@@ -57,7 +57,7 @@ class PreparedDraft:
         return replace(self, draft=replace(self.draft, summary=summary), hunks=hunks)
 
     def moved_to(self, document: TextDocument, firsts: Iterable[int]) -> "PreparedDraft":
-        """Return a prepared edit moved to `document`, with its hunks at lines `firsts` (0-based)."""
+        """Return a prepared edit moved to `document`, its hunks at the lines `firsts` (0-based)."""
         assert isinstance(self.draft, EditDraft), "only an edit has lines"
         line_hunks = tuple(
             hunk.slid(first - hunk.old_start)

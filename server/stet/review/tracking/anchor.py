@@ -397,8 +397,8 @@ class BlockAnchor(Anchor):
     ) -> bool:
         """Move with a change.
 
-        A block that is not whole is searched after any change above it, and after a change a few lines
-        below: if marks read alike, a returning mark may be reported there.
+        A block that is not whole is searched after any change above it, and after a change a few
+        lines below: if marks read alike, a returning mark may be reported there.
 
         Args:
             change: In lines of the text before the change.

@@ -151,7 +151,7 @@ class InFlightEdit:
             earlier: The hunks that come first if they are at the same point.
 
         Returns:
-            None if the edit changes the place, or if only the difference of the edit is known.
+            The span; None if the edit changes the place, or if only its difference is known.
         """
         span, _ = self.others[anchor.hunk]
         first, end, _ = span

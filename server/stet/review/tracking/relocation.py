@@ -4,7 +4,7 @@
   a file that is opened again, give only the difference of two texts. This difference need not be
   the inverse of the earlier one: a line moved up and down again may be reported as another line
   moved. If the whole text is the same, each hunk is where it was.
-- Lines that were removed with hunks on them and inserted elsewhere (`MovedLineTracker`): moved by a
+- Lines of hunks that were removed and inserted elsewhere (`MovedLineTracker`): moved by a
   key, cut and pasted, sorted. A hunk moves with its lines if all of them were removed at once. An
   insertion moves with the lines on both its sides. The other removed lines select one of several
   matching places.
@@ -267,7 +267,7 @@ class _RemovedLines(NamedTuple):
     def _candidates(self, put: Mapping[str, Sequence[int]]) -> set[int]:
         """Return the possible first lines of the anchor.
 
-        There a line at its edge, or of torn lines any line, was inserted.
+        A line at its edge was inserted there; of torn lines, any line of the anchor.
         """
         first, end, _ = self.span
         edges = {first, max(end - 1, first)}
@@ -454,7 +454,7 @@ def _common_prefix(known: Sequence[str], lines: Sequence[str]) -> tuple[str, ...
 def relocate(anchor: Anchor, lines: Sequence[str]) -> tuple[int, int] | None:
     """Return the place of the whole base of an anchor, with any line ends.
 
-    Return None if the base is not distinctive, not found exactly once, or an insertion.
+    Return None for an insertion, and if the base is not distinctive or not found exactly once.
     """
     wanted = with_one_end(whole_lines(anchor.base))
     if anchor.is_insertion or not is_distinctive(wanted):

@@ -33,7 +33,7 @@ class ChangeStep(NamedTuple):
     """Changes that are applied at once.
 
     Attributes:
-        effects: The changes of whole lines, in order, each in lines of the text after the earlier ones.
+        effects: The changes of lines, in order, each in lines of the text after the earlier ones.
         lines: The text after the changes; valid until the next step.
         changes: The changes themselves.
     """

@@ -190,8 +190,8 @@ class TrackedDocument:
         """Move all anchors.
 
         Args:
-            effects: The changes of lines, in order, each in lines of the text after the earlier ones: a
-                step of `replay_changes`.
+            effects: The changes of lines, in order, each in lines of the text after the earlier
+                ones: a step of `replay_changes`.
             lines: The text after the changes.
 
         Returns:
@@ -314,7 +314,7 @@ class TrackedDocument:
         Called after the edit has arrived.
 
         An accepted edit touches no live anchor. An edit that undoes hunks may; then live anchors
-        stay where the changes have moved them, like settled anchors that an edit reaches into.
+        stay where the changes have moved them, like settled anchors that an edit changes.
 
         Args:
             sent: The edit that has arrived.

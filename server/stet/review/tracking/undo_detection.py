@@ -151,8 +151,8 @@ class TextStates:
     def find(self, changes: Sequence[TextChange], lines: Sequence[str]) -> TextState | None:
         """Return the recorded text that is the result of changes; None if there is none.
 
-        A typed line is compared only with the hunks on that line, and a whole text is hashed only if
-        its length and a few of its hunks match.
+        A typed line is compared only with the hunks on that line, and a whole text is hashed only
+        if its length and a few of its hunks match.
 
         Args:
             changes: The changes, in order.
@@ -274,7 +274,7 @@ class UndoneInEditor:
         return any(one == n_lines for one, _ in texts) and (n_lines, hash("".join(lines))) in texts
 
     def forget(self, hunk: str) -> None:
-        """Forget a hunk that was decided or does not exist any more."""
+        """Forget a hunk that was decided or no longer exists."""
         self._undone.pop(hunk, None)
 
     def clear(self) -> None:
@@ -285,7 +285,7 @@ class UndoneInEditor:
         """Move the anchors; return the touched anchors if the text of any has changed, else none.
 
         Args:
-            effects: The changes of lines, in order, each in lines of the text after the earlier ones.
+            effects: The changes of lines, in order, each in lines of the text after those before.
             lines: The text after the changes.
         """
         anchors = [anchor for anchor, _ in self._undone.values()]
@@ -340,7 +340,7 @@ class AppliedEdit:
     ) -> None:
         """Track the edit of `plan`, which has changed the lines `before` to `after`.
 
-        `reach` are the lines of `before` that the difference may reach; `pending` are the other hunks.
+        `reach` is the part of `before` that the difference may reach; `pending` are other hunks.
         """
         top, bottom = reach
         self._is_top, self._is_bottom = top == 0, bottom == len(before)
