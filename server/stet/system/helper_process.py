@@ -35,7 +35,7 @@ async def run_helper(system: System, module: str, task: bytes, seconds: float) -
         system: The system that starts the process.
         module: The module to run.
         task: The standard input of the process.
-        seconds: The time limit; the process is killed at the limit, and on a cancel.
+        seconds: The time limit in seconds; the process is killed at the limit, and on a cancel.
 
     Raises:
         TimeoutError: If the process takes longer.
@@ -57,7 +57,7 @@ async def output_of(
     Args:
         system: The system that starts the process.
         argv: The program and its arguments.
-        seconds: The time limit; the process is killed at the limit, and on a cancel.
+        seconds: The time limit in seconds; the process is killed at the limit, and on a cancel.
         task: The standard input of the process.
         env: The environment of the process; None for the environment of this process.
 

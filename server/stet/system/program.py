@@ -31,7 +31,7 @@ class Program:
         argv: The program and its arguments; there is no shell.
         cwd: The working directory.
         env: The whole environment of the program.
-        seconds: The time limit.
+        seconds: The time limit in seconds.
     """
 
     argv: tuple[str, ...]
@@ -49,7 +49,7 @@ class ProgramResult:
         head: The beginning of the output, stdout and stderr together.
         tail: The end of the output, if `head` is not the whole output.
         n_left_out: The number of bytes between `head` and `tail`.
-        seconds: The duration.
+        seconds: The duration in seconds.
         ended_for: The exceeded limit, `time` or `output`; empty if there is none.
     """
 
