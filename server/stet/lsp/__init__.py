@@ -1,1 +1,1 @@
-"""The protocol: pygls and lsprotocol are imported here and nowhere else."""
+"""The protocol; only this package imports pygls and lsprotocol."""

@@ -16,7 +16,7 @@ _WITH_PREVIEW = (
 HEADLESS = "stet headless"
 """The name of Stet's headless client."""
 _LEAVES_BUFFERS = frozenset({"kakoune-lsp", "kak-lsp"})
-"""Clients whose file operations change only the disk, and overwrite files; Stet's are safer."""
+"""Clients whose file operations change only the disk, and overwrite files; Stet's own are safer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +25,27 @@ class ClientCapabilities:
 
     Attributes:
         name: The editor's name for itself, in lower case; empty if the editor gives none.
-        version: The version that the editor gives.
-        apply_edit: Answers `workspace/applyEdit`.
-        document_changes: Accepts versioned document changes in an edit.
+        version: The version that the editor reports; empty if it reports none.
+        apply_edit: Whether it answers `workspace/applyEdit`.
+        document_changes: Whether it accepts versioned document changes in an edit.
         resource_operations: The operations among `create`, `rename` and `delete` that the editor
             accepts in an edit and applies to its buffers too.
-        progress: Shows progress that the server starts.
-        show_document: Opens a document for the server.
-        configuration: Answers `workspace/configuration`.
-        configuration_dynamic: Lets the server register for changes of the configuration.
-        watches_files: Reports files that change on the disk, if the server registers for them.
-        workspace_folders: Works with several roots.
-        message_requests: Shows a message with buttons.
-        llm_tag: Knows the tag for code actions made by a language model.
-        hover_markdown: Renders Markdown in a hover.
-        lens_refresh: Requests code lenses again after a refresh request.
-        previews_edits: Shows an edit that needs confirmation and lets the user select parts of it.
-        saves_later: Writes to the disk only when its user saves, also for files that are created,
-            moved or deleted, so the disk does not show its edits. Stet's own headless client.
-        selects_cursor: Sends the character under the cursor as a range if nothing is selected.
-        overtakes: Sends changes of a text out of order, each in its own task; its versions count by
-            one and give the order.
+        progress: Whether it shows progress that the server starts.
+        show_document: Whether it opens a document for the server.
+        configuration: Whether it answers `workspace/configuration`.
+        configuration_dynamic: Whether the server can register for changes of the configuration.
+        watches_files: Whether the server can register for files that change on the disk.
+        workspace_folders: Whether it supports several roots.
+        message_requests: Whether it shows messages with buttons.
+        llm_tag: Whether it supports the tag for code actions made by a language model.
+        hover_markdown: Whether it renders Markdown in a hover.
+        lens_refresh: Whether it requests code lenses again after a refresh request.
+        previews_edits: Whether it shows an edit first and lets the user select changes.
+        saves_later: Whether it writes to the disk only when its user saves, even for files that are
+            created, moved or deleted; true for Stet's headless client.
+        selects_cursor: Whether it sends the character under the cursor as a range if nothing is
+            selected.
+        overtakes: Whether it sends changes out of order; its versions count by one.
     """
 
     name: str = ""
@@ -70,7 +70,7 @@ class ClientCapabilities:
 
 
 def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
-    """Read the capabilities out of the `initialize` request."""
+    """Return the capabilities of the editor that sent this `initialize` request."""
     name = (params.client_info.name if params.client_info else "").lower()
     version = (params.client_info.version if params.client_info else None) or ""
     text_document, window = params.capabilities.text_document, params.capabilities.window

@@ -216,7 +216,7 @@ class Client:
         no_reason = "The editor refused the edit and gave no reason."
         return ApplyOutcome(reason=result.failure_reason or no_reason)
 
-    # What the user sees
+    # Messages and documents for the user
 
     @property
     def has_buttons(self) -> bool:
@@ -225,7 +225,7 @@ class Client:
 
     @property
     def accepts_text_answers(self) -> bool:
-        """Whether `choose` may return any text, and None if there is no user: Stet's headless client."""
+        """Whether `choose` can return any text, and None means that no user is present."""
         return self._server.editor.name == HEADLESS
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:

@@ -138,7 +138,7 @@ class RenameTracker:
         start: Start,
         renamed: Callable[[str, str], None] = lambda _old, _new: None,
     ) -> None:
-        """`start` starts a task that reads the disk; `renamed` is called with the old and the new URI."""
+        """Create the tracker; `renamed` is called with the old and the new URI of a renamed file."""
         self._workspace = workspace
         self._ledger = ledger
         self._system = system

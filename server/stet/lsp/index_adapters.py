@@ -33,7 +33,7 @@ class IndexFeed:
     """The forwarder of file events to the index; used on the event loop only."""
 
     def __init__(self, workspace: Workspace, index: IndexService, start: Start) -> None:
-        """`start` starts a task."""
+        """Create the feed; `start` starts a task."""
         self._workspace = workspace
         self._index = index
         self._start = start

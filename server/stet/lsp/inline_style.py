@@ -70,7 +70,7 @@ class InlineStyle:
         self._client.start(self._mark(hunk_id), f"mark {hunk_id}")
 
     def reject(self, hunk_id: str, reason: str) -> None:
-        """Reject a hunk and remove its block; several hunks of a file are removed by one edit."""
+        """Start to reject a hunk and remove its block; one edit removes all such blocks of a file."""
         uri = self._ledger.hunk(hunk_id).uri
         waiting = self._rejected.setdefault(canonical(uri), {})
         if not waiting:

@@ -3,7 +3,7 @@
 LspError
 ├── InvalidParams     -32602  an argument is wrong, an id is unknown
 ├── RequestFailed     -32803  understood and refused, with the reason
-├── ContentModified   -32801  the named thing has changed
+├── ContentModified   -32801  the named hunk has changed
 └── InternalError     -32603  a bug, already logged; raised at the boundary only
 """
 
@@ -32,7 +32,7 @@ class RequestFailed(LspError):
 
 
 class ContentModified(LspError):
-    """The named thing has changed since; ask again."""
+    """The named hunk has changed; the client has to read it again."""
 
     CODE = -32801
     MESSAGE = "The text has changed since."

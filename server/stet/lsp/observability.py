@@ -113,7 +113,7 @@ class Observability:
 def facts(editor: ClientCapabilities | None, settings: Settings) -> list[str]:
     """Return one line for each fact about the program.
 
-    `editor` is None before `initialize`; this function takes some ms.
+    `editor` is None before `initialize`. The function takes some milliseconds.
     """
     import platform  # late: it is needed after `initialize`
 

@@ -2,15 +2,15 @@
 
 The ledger writes every proposal and decision at once. `ReviewPersistence` saves the texts of
 documents with hunks, in a thread and when the user pauses: with the latest text, hunks are found
-again exactly, even after typing before a crash.
+again exactly, even after typing before a crash. It also removes old files from the state folder.
 
 `completed_operations` finds out from the disk which operations on whole files a killed server had
 completed: a move, a removal or an empty new file leaves no trace in a text. Only hunks that had
 been sent are checked, because a file may be missing for another reason, with an old copy in the
 trash. If it is uncertain, the hunk is pending, and the user decides again.
 
-`StoreMaintenance` repeats writes that the disk refused, removes old files, and loads data that
-could not be loaded at the start.
+`StoreMaintenance` repeats writes that the disk refused, and loads data that could not be loaded at
+the start.
 """
 
 import asyncio

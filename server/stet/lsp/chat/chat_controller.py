@@ -104,7 +104,7 @@ class ChatFiles:
             return (await asyncio.to_thread(self._read_document, document))[1]
 
     def write(self, document: ChatDocument) -> None:
-        """Start to write the missing text: into the editor if it takes edits, else into the file."""
+        """Start to write the missing text: into the editor if it accepts edits, else into the file."""
         if self.texts.is_being_read(document.uri):
             return  # this is called again after the reading
         if self.writer.can_write(document):
@@ -216,10 +216,10 @@ class ChatController:
         self._in_order = asyncio.Lock()
         generated.listen(self._document_changed)
 
-    # What the user does
+    # Actions of the user
 
     def new(self) -> Awaitable[ChatDocument]:
-        """Begin a conversation and show its document, as `open`."""
+        """Begin a conversation and show its document, like `open`."""
         return self.open(f"c{self._number()}")
 
     def open(self, chat: str | None = None) -> Awaitable[ChatDocument]:
@@ -312,7 +312,7 @@ class ChatController:
                 return turn
         return agent.ask(ask(text, chat))
 
-    # What happens
+    # Events
 
     def handle_event(self, event: AgentEvent) -> None:
         """Update the transcript after an event of a turn, and the document of its chat if the user
@@ -354,7 +354,7 @@ class ChatController:
         document.adopt(reading)
         self._files.write(document)
 
-    # What is missing
+    # Missing turns
 
     def _add_missing_turns(self, document: ChatDocument, reading: ChatReading) -> bool:
         """Add the turns that the document does not show completely; return whether there are any.

@@ -121,7 +121,7 @@ class ChatWriter:
         self._watches: dict[str, tuple[InsertionWatch, asyncio.Event]] = {}
 
     def can_write(self, document: ChatDocument) -> bool:
-        """Return whether the editor has the document open and takes edits."""
+        """Return whether the editor has the document open and accepts edits."""
         is_open = self._workspace.buffer(document.uri) is not None
         return is_open and self._client.capabilities.apply_edit and not document.is_refused
 

@@ -44,7 +44,7 @@ class EarlierLines:
         """Start with the current text.
 
         Args:
-            lines: Its lines. They are not copied.
+            lines: The lines of the text, which are not copied.
         """
         self._lines = lines
         self._pieces: list[tuple[Sequence[str], int, int]] = [(lines, 0, len(lines))]

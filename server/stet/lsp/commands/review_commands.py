@@ -189,7 +189,7 @@ _GONE = frozenset({HunkState.REJECTED, HunkState.UNDONE})
 
 
 class ConflictResolution(StrEnum):
-    """A way out of a conflict."""
+    """A resolution of a conflict."""
 
     MINE = "mine"
     """The user's text stays."""

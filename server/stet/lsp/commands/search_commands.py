@@ -1,6 +1,6 @@
 """The commands of search: `stet.search`, `workspace/symbol`, `stet.reindex`, `stet.deadLinks`.
 
-Files are read in a worker; results are located in the editor's own text.
+Files are read in a worker thread; results are located in the editor's text.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ MAX_QUERY = 1000
 MARK = "?"
 """The prefix of a query to Stet in the editor's symbol search; other queries are for other servers."""
 MIN_SYMBOL_QUERY = 2
-"""The least characters after the mark: the user is still typing a shorter query."""
+"""The fewest characters after the mark: the user is still typing a shorter query."""
 
 
 def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:

@@ -97,7 +97,7 @@ def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[di
 async def _show_answer(
     state: ServerState, answer: Awaitable[dict[str, object]], prompt: str
 ) -> dict[str, object]:
-    """Return the answer and the URI of the document in which the editor is asked to show it."""
+    """Write the answer as a document and show it; return the answer with the document's URI."""
     context = await answer
     text, task = render_context_document(prompt, context), "show what would be sent"
     generated = state.documents.generated

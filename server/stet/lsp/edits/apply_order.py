@@ -136,7 +136,7 @@ async def _apply_batches(
 def editor_actions(
     ledger: ReviewLedger, delivery: EditApplier, client: Client, generated: GeneratedDocuments
 ) -> EditorActions:
-    """Return the actions that tools may request of a real editor."""
+    """Return the actions that tools may request of the editor."""
 
     async def accept_hunk(hunk_id: str) -> str:
         await accept_in_order(ledger, delivery, [hunk_id])
@@ -154,7 +154,7 @@ def editor_actions(
 
 
 PREVIEW_CONFIRM_SECONDS = 1.5
-"""The seconds after its answer in which the editor must send the text with the chosen changes."""
+"""The time limit for the text with the chosen changes, after the editor's answer."""
 _LEFT_OUT = "you left it out of the preview"
 
 

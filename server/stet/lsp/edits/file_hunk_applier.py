@@ -49,7 +49,7 @@ class FileHunkApplier:
         renames: RenameTracker,
         apply_closed: Callable[[Hunk], Awaitable[None]],
     ) -> None:
-        """`apply_closed` applies a deferred hunk when its file is closed, or undoes an accepted one."""
+        """Create the service; `apply_closed` applies or undoes a deferred hunk whose file is closed."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
@@ -94,7 +94,7 @@ class FileHunkApplier:
         else:
             self._trashed[hunk.id] = await self._move_to_trash(hunk)
 
-    # -- a new file ------------------------------------------------------------------------------
+    # -- create ----------------------------------------------------------------------------------
 
     async def _create(self, hunk: Hunk) -> None:
         path, existing = await self._read_disk(hunk.uri)
@@ -172,7 +172,7 @@ class FileHunkApplier:
         _, text_on_disk = await self._read_disk(uri)
         return text_on_disk == text
 
-    # -- another name ----------------------------------------------------------------------------
+    # -- move ------------------------------------------------------------------------------------
 
     async def _move(self, hunk: Hunk, uri: str, new_uri: str) -> None:
         path, new = path_of(uri), path_of(new_uri)
@@ -199,7 +199,7 @@ class FileHunkApplier:
     async def _is_moved(self, path: Path, new: Path) -> bool:
         return await self._is_gone(path) and not await self._is_gone(new)
 
-    # -- the trash -------------------------------------------------------------------------------
+    # -- move to the trash, and restore ----------------------------------------------------------
 
     async def _move_to_trash(self, hunk: Hunk) -> Path:
         path = path_of(hunk.uri)
@@ -267,7 +267,7 @@ class FileHunkApplier:
             raise EditError(refusal.message)
         return real
 
-    # -- a file that the editor can't delete and has open -----------------------------------------
+    # -- defer the deletion of an open file -------------------------------------------------------
 
     def defer(self, hunk: Hunk) -> None:
         """Defer a hunk until its file is closed, and inform the user. An accepted hunk is undone then."""
@@ -294,7 +294,7 @@ class FileHunkApplier:
             if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:
                 await self._apply_closed(hunk)
 
-    # -- what is there ----------------------------------------------------------------------------
+    # -- checks -----------------------------------------------------------------------------------
 
     @property
     def _system(self) -> System:

@@ -18,7 +18,7 @@ from stet.text.normalized_text import BOM
 from stet.workspace.uris import canonical, path_of, uri_of
 
 MAX_FILE_BYTES = 50_000_000
-"""A larger file is not opened."""
+"""The most bytes of a file that can be opened."""
 
 Notice = tuple[
     str,
@@ -42,12 +42,12 @@ class EditorDocument:
     """One open document at one version.
 
     Attributes:
-        uri: The URI with which it was opened.
-        path: The path to which it will be saved.
-        text: Its current text.
-        version: The number of its changes, as in LSP.
+        uri: The URI with which the document was opened.
+        path: The path of its file.
+        text: The current text.
+        version: The number of changes since the opening.
         on_disk: The text read from the disk; None for a file that does not exist yet.
-        mark: The byte order mark of its file, or an empty text; the mark is not part of the text.
+        mark: The byte order mark of the file, or an empty text; the mark is not part of `text`.
         real: The path at the time of opening, with links resolved.
     """
 

@@ -1,1 +1,1 @@
-"""What the user sees: diagnostics, hovers, progress, messages and generated documents."""
+"""The output for the user: diagnostics, hovers, progress, messages and generated documents."""

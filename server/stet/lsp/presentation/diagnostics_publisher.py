@@ -59,9 +59,9 @@ class TrackedLocation:
 
 
 DELAY = 0.05
-"""The seconds for which changes are collected before diagnostics are published."""
+"""The time for which changes are collected before diagnostics are published, in seconds."""
 LENS_DELAY = 0.2
-"""The same for code lenses, which the editor must request again for each file."""
+"""The same, in seconds, for code lenses, which the editor must request again for each file."""
 
 
 class DiagnosticsPublisher:

@@ -54,7 +54,7 @@ NOBODY = "Nobody is there to answer. Go on without an answer."
 
 
 EVERY = 0.15
-"""The least seconds between two progress reports about streamed text."""
+"""The minimum time between two progress reports about streamed text, in seconds."""
 TITLE = 60
 
 
