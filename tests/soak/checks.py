@@ -142,8 +142,7 @@ class CheckedDocument(SimulatedDocument):
         for hunk in hunks:
             if hunk.old == hunk.new:
                 continue
-            # A hunk that was amended or applied over the user's text was made against the text at
-            # that time.
+            # An amended hunk, or one over the user's text, was made against the text at that time.
             base = words_of(hunk.base) | words_of(self.journal.hunks[hunk.id].old)
             proposed = words_of(hunk.proposed)
             if missing := [

@@ -1,4 +1,4 @@
-"""Turns whose hunks were accepted one by one, and what becomes of them as a whole."""
+"""Turns whose hunks were accepted one by one, and their undo as a whole."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ TEXT = "one\ntwo\nthree\n"
 
 
 def two_files(folder: Path) -> Path:
-    """A new workspace: one file of three lines, and one that names another."""
+    """Make a workspace: one file of three lines, and one that links to another."""
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
     (folder / "index.txt").write_text("see c.txt\n")
@@ -20,7 +20,7 @@ def two_files(folder: Path) -> Path:
 
 
 async def do(editor: FakeEditor, *specs: Mapping[str, Any], saves: bool = True) -> list[str]:
-    """Have each proposed, accepted and saved before the next is; gives the hunks."""
+    """Propose, accept and save the hunks one after the other; return their ids."""
     hunks: list[str] = []
     for spec in specs:
         made = await propose(editor, dict(spec))
@@ -34,7 +34,7 @@ async def do(editor: FakeEditor, *specs: Mapping[str, Any], saves: bool = True) 
 
 
 async def undo(editor: FakeEditor, hunks: list[str], closes: str = "") -> None:
-    """Take the turn back, in one step; a file that the editor does not delete is closed."""
+    """Undo the turn in one step; close the file `closes`, which the editor does not delete."""
     answer = await editor.command("stet.undo", {"turn": "t1"})
     assert (sorted(answer["hunks"]), answer["refused"]) == (sorted(hunks), [])
     if closes:

@@ -1,7 +1,7 @@
 """Turns of the agent with a scripted model, and the context of its tools.
 
-table = Table(make_world(opened={"/ws/a.py": "x = 1\\n"}), [call("done", summary="Done.")])
-turn = await table.ask("Say done")
+agent = AgentHarness(make_workspace(opened={"/ws/a.py": ""}), [call("done", summary="Done.")])
+turn = await agent.ask("Say done")
 """
 
 import asyncio
@@ -39,7 +39,7 @@ FILE = "/ws/a.py"
 
 
 class _FixedModelSource(ModelSource):
-    """Always the one model."""
+    """A source of models that always returns the same model."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(MemorySystem({}))
@@ -52,7 +52,7 @@ class _FixedModelSource(ModelSource):
 
 @dataclass
 class MemoryRows:
-    """Rows in memory."""
+    """Rows of turns and chats in memory."""
 
     turns: dict[str, TurnRow] = field(default_factory=dict)
     chats: dict[str, ChatRow] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class MemoryRows:
 
 
 class AgentHarness:
-    """An agent, its world and its scripted model."""
+    """An agent with its workspace and its scripted model."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class AgentHarness:
         chat: str = "main",
         disabled: Sequence[str] = (),
     ) -> str:
-        """Ask, from lines (1-based, included) of a file; gives the turn's id."""
+        """Ask, from lines (1-based, end included) of a file; return the turn's id."""
         selected = Range(Position(lines[0] - 1, 0), Position(lines[1], 0)) if lines else None
         place = EditorLocation(uri_at(file) if file else None, selected)
         ask = Ask(
@@ -121,7 +121,7 @@ class AgentHarness:
         return self.agent.ask(ask).id
 
     async def end_of(self, turn_id: str) -> Turn:
-        """Wait for a turn's end."""
+        """Wait for a turn's end; return the turn."""
         if not any(isinstance(e, TurnEnded) and e.turn.id == turn_id for e in self.events):
             async with asyncio.timeout(60):
                 await self._ended.setdefault(turn_id, asyncio.Event()).wait()
@@ -134,7 +134,7 @@ class AgentHarness:
         *,
         lines: tuple[int, int] | None = None,
     ) -> Turn:
-        """Ask and wait for the end."""
+        """Ask and wait for the end; return the turn."""
         return await self.end_of(self.start(prompt, mode, lines=lines))
 
     async def rest(self) -> None:
@@ -143,11 +143,11 @@ class AgentHarness:
             await asyncio.wait(others)
 
     def type(self, edit: WireEdit, path: str = FILE) -> None:
-        """The user types."""
+        """Type as the user."""
         type_into(self.workspace, self.ledger, edit, path)
 
     def proposed(self, path: str = FILE) -> str:
-        """The text of an open file with every proposal accepted."""
+        """Return the text of an open file with every proposal accepted."""
         document = self.workspace.document(uri_at(path))
         assert document is not None
         ids = [hunk.id for hunk in self.ledger.live(document.uri)]
@@ -165,7 +165,7 @@ class AgentHarness:
 
 
 def type_into(workspace: Workspace, ledger: ReviewLedger, edit: WireEdit, path: str = FILE) -> None:
-    """The user types into an open file."""
+    """Type into an open file as the user."""
     uri = uri_at(path)
     changes = workspace.apply(Modification(ModificationKind.CHANGED, uri, 9, edits=(edit,)))
     buffer = workspace.buffer(uri)
@@ -193,7 +193,7 @@ def make_tool_context(
 
 
 async def use(tool: Tool, ctx: ToolContext, **arguments: object) -> str:
-    """The answer of a tool, or `Error: ...`."""
+    """Return the answer of a tool, or `Error: ...`."""
     try:
         return await tool.run(tool.params.model_validate(arguments), ctx)
     except ToolError as error:

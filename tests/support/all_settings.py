@@ -1,4 +1,4 @@
-"""Every setting, as an editor or a file names it and as it is read."""
+"""Every setting, by its name in an editor or a file, and the parsed value."""
 
 from typing import Any
 

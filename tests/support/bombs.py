@@ -1,4 +1,4 @@
-"""Bodies of a few megabytes that are gigabytes once decompressed, and bodies without end."""
+"""Bodies of a few megabytes that decompress to gigabytes, and bodies without end."""
 
 import zlib
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ HEADS = {
     "many events": (b"", b"data: {}\n\n"),
     "error": (b'{"error": {"message": "out of luck"}, "more": "', b"A"),
 }
-"""How a body begins, and what comes again and again."""
+"""The beginning of a body, and the part that is repeated."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Bomb:
     """One body.
 
     Attributes:
-        kind: Of `HEADS`.
-        coding: `gzip`, `deflate`, or both with `, ` between; empty: none.
-        n_bytes: Decoded.
+        kind: A key of `HEADS`.
+        coding: `gzip`, `deflate`, or both separated by `, `; empty: none.
+        n_bytes: The decoded length in bytes.
     """
 
     kind: str
@@ -37,19 +37,19 @@ class Bomb:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What tells that it is compressed."""
+        """Return the headers that announce the compression."""
         return {"content-encoding": self.coding} if self.coding else {}
 
     @property
     def body(self) -> bytes:
-        """As it is sent; an uncompressed one is no longer than 10 MB."""
+        """Return the encoded body; an uncompressed body is at most 10 MB long."""
         head, again = HEADS[self.kind]
         if not self.coding:
             return head + again * (min(self.n_bytes, 10_000_000) // len(again))
         return _packed(head, again, self.coding, self.n_bytes)
 
     def reply(self, status: int = 200, content_type: str = "application/json") -> Reply:
-        """As a provider's answer."""
+        """Return the body as a provider's answer."""
         body = self.body
         pieces = [body[at : at + 65_536] for at in range(0, len(body), 65_536)]
         return Reply(
@@ -62,7 +62,7 @@ def _packed(head: bytes, again: bytes, coding: str, n_bytes: int) -> bytes:
     first, _, second = coding.partition(", ")
     packer = zlib.compressobj(9, wbits=_WINDOWS[first])
     start = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
-    # The same from any place, so it is made once: no checksum is ever reached.
+    # Every step is the same, so it is made once: no checksum is ever reached.
     step = packer.compress(again * (_STEP // len(again))) + packer.flush(zlib.Z_FULL_FLUSH)
     packed = start + step * (n_bytes // _STEP)
     if not second:
@@ -72,5 +72,5 @@ def _packed(head: bytes, again: bytes, coding: str, n_bytes: int) -> bytes:
 
 
 def bombs(*kinds: str) -> list[Bomb]:
-    """Bodies of these kinds in each coding."""
+    """Make bodies of these kinds in each coding."""
     return [Bomb(kind, coding) for kind in kinds for coding in (*_WINDOWS, "gzip, gzip", "")]

@@ -1,4 +1,4 @@
-"""Secrets that are none, put together when they are asked for, so that no scanner finds one here."""
+"""Made-up secrets, assembled at run time, so that no scanner finds one in this file."""
 
 import random
 import string
@@ -7,12 +7,12 @@ _LETTERS = string.ascii_letters + string.digits
 
 
 def random_letters(n: int, seed: int = 1, among: str = _LETTERS) -> str:
-    """So many letters, the same for the same seed."""
+    """Return `n` letters, the same for the same seed."""
     return "".join(random.Random(seed).choices(among, k=n))
 
 
 def keys(seed: int = 1) -> dict[str, str]:
-    """A key of each form that is known by its look, by what a mark calls it."""
+    """Make a key of each recognizable form, by the name in its redaction mark."""
     hexes, capitals = "0123456789abcdef", string.ascii_uppercase + string.digits
 
     def letters(n: int, among: str = _LETTERS) -> str:
@@ -39,7 +39,7 @@ def keys(seed: int = 1) -> dict[str, str]:
 
 
 def private_key(seed: int = 1, n_lines: int = 5) -> str:
-    """A private key in PEM, as many lines as that between its first and its last."""
+    """Make a private key in PEM, with `n_lines` lines between its first and its last."""
     base = _LETTERS + "+/"
     body = "".join(f"{random_letters(64, seed + n, base)}\n" for n in range(n_lines))
     words = "RSA PRIVATE KEY"

@@ -1,4 +1,4 @@
-"""Certificates made for one test: no key lies in the repository."""
+"""Certificates made for one test: the repository holds no key."""
 
 import ssl
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ EXPIRED = datetime(2020, 2, 1, tzinfo=UTC)
 
 
 def server_side(name: str, authority: Path, *, expires: datetime | None = None) -> ssl.SSLContext:
-    """The side of a server called `name`; who is to believe it reads the file `authority`."""
+    """Make the TLS context of a server called `name`, whose clients trust the file `authority`."""
     issuer = trustme.CA()
     issuer.cert_pem.write_to_path(str(authority))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,4 +1,4 @@
-"""Chat documents as their users have them: opened, written in, watched."""
+"""Chat documents in an editor: open, write, wait for text."""
 
 import re
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from tests.support.editor import FakeEditor
 
 
 async def opened(editor: FakeEditor, name: str = "stet.openChat", **arguments: Any) -> str:
-    """The chat's document, open in the editor; gives its URI."""
+    """Open the chat's document in the editor; return its URI."""
     shown = await editor.command(name, *([arguments] if arguments else []))
     if shown["uri"] not in editor.documents:
         editor.open(shown["uri"])
@@ -23,13 +23,13 @@ def write(editor: FakeEditor, uri: str, text: str) -> None:
 
 
 async def until(editor: FakeEditor, uri: str, holds: Callable[[str], object]) -> str:
-    """Wait until the document is so; gives it."""
+    """Wait until `holds` is true of the document's text; return the text."""
     await editor.wait_until(lambda: holds(editor.text(uri)))
     return editor.text(uri)
 
 
 def ended(turn: str) -> Callable[[str], object]:
-    """Whether the answer of a turn stands there to its end."""
+    """Make a check that the answer of a turn has ended."""
     return lambda text: re.search(
         r"^\*(completed|failed|cancelled|limited)", written(text, turn), re.MULTILINE
     )

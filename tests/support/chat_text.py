@@ -1,4 +1,4 @@
-"""The text of a chat document as a test reads it: by its parts, each with its words."""
+"""The text of a chat document, split into parts with their words."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,42 +10,42 @@ from stet.text.lines import split_lines
 
 
 class ChatTextPart(NamedTuple):
-    """What stands under one heading; `turn` is empty for the user's words."""
+    """The text under one heading; `turn` is empty for the user's words."""
 
     turn: str
     text: str
 
 
 def parts(text: str) -> list[ChatTextPart]:
-    """All that stands under headings, in order."""
+    """Return all parts, in order."""
     document = ChatSections(split_lines(text))
     return [_part(document, part) for part in document.parts()]
 
 
 def draft(text: str) -> ChatTextPart | None:
-    """What the user is writing."""
+    """Return the part that the user is writing."""
     document = ChatSections(split_lines(text))
     part = document.draft()
     return _part(document, part) if part else None
 
 
 def written(text: str, turn: str) -> str:
-    """All that stands under the headings of a turn."""
+    """Return all text under the headings of a turn."""
     return "\n\n".join(part.text for part in parts(text) if part.turn == turn and part.text)
 
 
 def has_ended(message: str) -> bool:
-    """Whether what stands of a turn has its last line."""
+    """Tell whether the text of a turn has its last line."""
     return chat_layout.has_ended(split_lines(message))
 
 
 def adopt(page: ChatDocument, text: str, since: Mapping[str, int] | None = None) -> None:
-    """The document of a page has this text now; `since` says what has been written of each turn."""
+    """Set the text of a page's document; `since` has the written length of each turn."""
     page.adopt(ChatReading.of(ChatSections(split_lines(text))), since)
 
 
 def write_all(page: ChatDocument, text: str) -> str:
-    """`text`, with all that is to be written into it by now."""
+    """Return `text` with everything written that is due by now."""
     while step := page.next_insertion(ChatSections(split_lines(text))):
         text = step.insertion.apply(text)
         step.done()

@@ -1,4 +1,4 @@
-"""Control tokens of the chat templates of open models, letter by letter."""
+"""Control tokens of the chat templates of open models, spelled exactly."""
 
 TOKENS = (
     # ChatML, Qwen, Phi, gpt-oss

@@ -1,4 +1,4 @@
-"""Conversations of any shape, as turns leave them, and what makes one that a provider takes."""
+"""Conversations of any shape, as turns leave them, and checks that a provider would accept them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ RECORD = TurnRecord(at=1.0, model="m", state="completed", active="a.py")
 
 @st.composite
 def rounds(draw: st.DrawFn) -> list[Message]:
-    """An answer that calls, with the results, or one that only speaks and is told to go on."""
+    """Draw an answer with calls and their results, or a text answer with a request to continue."""
     names = draw(st.lists(st.sampled_from(["read_file", "edit_file"]), max_size=3))
     # Some providers give every round's calls the same ids.
     calls = tuple(ToolCall(f"c{n}", name, '{"file": "a.py"}') for n, name in enumerate(names))
@@ -27,7 +27,7 @@ def rounds(draw: st.DrawFn) -> list[Message]:
 
 @st.composite
 def turns(draw: st.DrawFn) -> list[Message]:
-    """The messages of a turn at work: its question, then rounds."""
+    """Draw the messages of a running turn: its question, then rounds."""
     question = f"<additional_data>\n{draw(RESULTS)}</additional_data>\nWhat is {draw(WORDS)}?"
     found = draw(st.lists(rounds(), max_size=4))
     return [Message("user", question), *(message for one in found for message in one)]
@@ -35,18 +35,18 @@ def turns(draw: st.DrawFn) -> list[Message]:
 
 @st.composite
 def exchange(draw: st.DrawFn) -> Exchange:
-    """A turn that is over."""
+    """Draw a finished turn."""
     messages = (*draw(turns()), Message("assistant", RECORD.text))
     return Exchange(messages, draw(WORDS), draw(WORDS), RECORD, draw(st.integers(2, 4)))
 
 
 def exchanges() -> st.SearchStrategy[list[Exchange]]:
-    """What a chat remembers."""
+    """Make a strategy for a chat's history."""
     return st.lists(exchange(), max_size=4)
 
 
 def is_well_formed(messages: Sequence[Message]) -> bool:
-    """Whether every call has its result right behind it, in order, and no result is without a call."""
+    """Tell whether every call is followed by its result, in order, and no result lacks a call."""
     open_calls: list[str] = []
     for message in messages:
         if message.role == "tool":
@@ -62,7 +62,7 @@ def is_well_formed(messages: Sequence[Message]) -> bool:
 
 
 def wire_problem(messages: Sequence[dict[str, Any]]) -> str:
-    """What a strict provider would refuse these messages of a request for; "" for nothing."""
+    """Return the reason for which a strict provider would refuse these messages; "" for none."""
     if [n for n, one in enumerate(messages) if one["role"] == "system"] != [0]:
         return "a system message that is not the first"
     open_calls: list[str] = []

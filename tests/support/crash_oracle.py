@@ -2,10 +2,10 @@
 
     python -m tests.support.crash_oracle FOLDER KILLS SEED
 
-Each run is a forked process with a ledger and a store. It reports each operation before and after it,
-through a pipe. At a random moment it gets SIGKILL. The next run begins with a report of what it found.
-Everything that was reported as done must be there, and of a running operation all or nothing. Prints
-the numbers as JSON; ends with 1 and a sentence at the first fault.
+Each run is a forked process with a ledger and a store. Through a pipe it reports each operation
+before and after it. At a random moment it gets SIGKILL. The next run begins with a report of what
+it loaded. Everything reported as done must be there, and of an interrupted operation all or
+nothing. Prints the numbers as JSON; exits with 1 and a sentence at the first fault.
 """
 
 import json
@@ -28,13 +28,13 @@ from tests.support.review_harness import URI, ReviewHarness, restore_state
 from tests.support.state_stores import TestedStore
 
 LIVES = 5
-"""How many lives follow one another on one database."""
+"""The number of consecutive lives on one database."""
 TEXT = "".join(f"line {n}\n" for n in range(30))
 Message = dict[str, Any]
 
 
 class ServerLife:
-    """One server, from what it finds to its death."""
+    """One server, from loading its state until it is killed."""
 
     def __init__(self, folder: Path, seed: int, send: Callable[[Message], None]) -> None:
         self._random = random.Random(seed)
@@ -43,7 +43,7 @@ class ServerLife:
         kept = self._store.load()
         text = next((positions.text for positions in kept.anchor_snapshots), TEXT)
         send(found_in(kept))
-        # The file has moved on while nobody was there.
+        # The file has changed between the two lives.
         text = "moved on\n" * (seed % 2) + text
         self._page = ReviewHarness(text)
         self._page.ledger = ReviewLedger(self._store)
@@ -74,7 +74,7 @@ class ServerLife:
     def _send_changes(self) -> None:
         now = self._states()
         done = dict(now.items() - self._reported.items())
-        if not done or "rejected" in done.values():  # nothing has moved, nothing of it is kept
+        if not done or "rejected" in done.values():  # no text has changed, so no anchors are stored
             self._send({"done": done})
         else:
             self._send(
@@ -83,7 +83,7 @@ class ServerLife:
         self._reported = now
 
     def _states(self) -> dict[str, str]:
-        # A conflict is a pending hunk of which the text says more than the database.
+        # A conflict is a pending hunk; only the text shows the conflict, not the database.
         waiting = {HunkState.CONFLICT: HunkState.PENDING}
         return {hunk.id: str(waiting.get(hunk.state, hunk.state)) for hunk in self._page.hunks}
 
@@ -113,13 +113,13 @@ class ServerLife:
         document = self._page.document
         try:
             edit = self._page.ledger.outbox.send(document, [hunk_id], back=True)
-        except UndoConflict:  # another hunk has been written over it
+        except UndoConflict:  # another hunk has been written over this one
             return
         self._page.replace(edit.apply(document.text))
 
 
 def text_checksum(snapshot: AnchorSnapshot | None) -> int:
-    """Names a text and the places of hunks in it."""
+    """Compute a checksum of a text and the places of its hunks."""
     if snapshot is None:
         return 0
     return zlib.crc32(f"{snapshot.text}{sorted(snapshot.lines.items())}".encode())
@@ -135,11 +135,11 @@ def found_in(restored: RestoredState) -> Message:
 
 
 class CrashOracle:
-    """Knows what must be there, from what the lives have told.
+    """The expected state, derived from the reports of the lives.
 
     Attributes:
-        n_reported: How many hunks were reported as proposed or decided.
-        n_caught: How often a run ended in the middle of an operation.
+        n_reported: The number of hunks that were reported as proposed or decided.
+        n_caught: The number of runs that ended in the middle of an operation.
     """
 
     def __init__(self) -> None:
@@ -150,10 +150,10 @@ class CrashOracle:
         self._deed: Message = {}
 
     def receive(self, message: Message) -> None:
-        """Take one message.
+        """Process one message.
 
         Raises:
-            AssertionError: If what a life found is not what it must be.
+            AssertionError: If the loaded state of a life is wrong.
         """
         if "found" in message:
             self._compare(message["found"], message["stand"])
@@ -171,7 +171,7 @@ class CrashOracle:
         begun = deed.get("begins", {})
         new = found.keys() - self._states.keys()
         if new:
-            # Of another turn's hunks it takes the place.
+            # The new hunk supersedes hunks of another turn.
             begun = {h: "superseded" for h, state in found.items() if state == "superseded"}
         lost = [
             f"{hunk_id} was {state} and is {found.get(hunk_id)}"
@@ -188,7 +188,7 @@ class CrashOracle:
 
 
 def main(folder: Path, n_kills: int, seed: int) -> None:
-    """Kill so many lives, and look at what is left after each."""
+    """Kill `n_kills` lives, and check the state after each."""
     chance = random.Random(seed)
     oracle = CrashOracle()
     for nth in range(n_kills):
@@ -197,7 +197,7 @@ def main(folder: Path, n_kills: int, seed: int) -> None:
             reported, caught = oracle.n_reported, oracle.n_caught
             oracle = CrashOracle()
             oracle.n_reported, oracle.n_caught = reported, caught
-        # One life in ten does not get far: it dies while it opens, loads, comes back.
+        # One life in ten is killed early: while it opens, loads or restores.
         n_deeds = 0 if chance.random() < 0.1 else chance.randint(1, 20)
         delay = chance.random() * (0.03 if n_deeds == 0 else 0.003)
         _live(folder / str(nth // LIVES), oracle, chance.randrange(10**9), (n_deeds, delay))
@@ -208,7 +208,7 @@ def main(folder: Path, n_kills: int, seed: int) -> None:
 
 
 def _last(folder: Path, oracle: CrashOracle) -> None:
-    """What is left in the end."""
+    """Check the final state."""
     if folder.exists():
         store = TestedStore(folder)
         kept = store.load()
@@ -218,7 +218,7 @@ def _last(folder: Path, oracle: CrashOracle) -> None:
 
 
 def _live(folder: Path, oracle: CrashOracle, seed: int, end: tuple[int, float]) -> None:
-    """One life, killed so many seconds after it has told so many deeds."""
+    """Run one life, and kill it after some reported operations and some seconds."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -242,7 +242,7 @@ def _live(folder: Path, oracle: CrashOracle, seed: int, end: tuple[int, float]) 
 
 
 def _run(folder: Path, seed: int, pipe: int) -> None:
-    """Live until killed."""
+    """Run until killed."""
     try:
         life = ServerLife(folder, seed, lambda message: _send(pipe, message))
         while True:
@@ -259,7 +259,7 @@ def _send(pipe: int, message: Message) -> None:
 
 
 def _messages(pipe: int) -> Iterator[Message]:
-    """Whole lines; half a one was not told."""
+    """Yield complete lines; an incomplete line was not reported."""
     rest = b""
     while data := os.read(pipe, 65_536):
         *lines, rest = (rest + data).split(b"\n")

@@ -1,7 +1,7 @@
-"""`stet serve`, with commands that fail, each in its own way, quoting what must stay private.
+"""`stet serve` with commands that fail in different ways, and whose errors quote private text.
 
-Run as a script: `python -I tests/support/crashing_server.py [OPTION...]`; `STET_TEST_START` says that it
-fails before it serves.
+Run as a script: `python -I tests/support/crashing_server.py [OPTION...]`; `STET_TEST_START` makes
+the server fail before it serves.
 """
 
 import asyncio

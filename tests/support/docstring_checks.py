@@ -1,4 +1,4 @@
-"""Functions without a docstring, and whether one was added and nothing else touched."""
+"""Functions without a docstring, and a check that an edit added only a docstring."""
 
 import ast
 import inspect
@@ -8,7 +8,7 @@ from types import ModuleType
 
 
 def undocumented(module: ModuleType, shortest: int = 10, longest: int = 20) -> Iterator[str]:
-    """The sources of a module's own functions of so many lines, docstrings taken off."""
+    """Yield the sources of a module's functions of that many lines, without docstrings."""
     for _, function in sorted(vars(module).items()):
         if inspect.isfunction(function) and function.__module__ == module.__name__:
             source = without_docstring(textwrap.dedent(inspect.getsource(function)))
@@ -17,7 +17,7 @@ def undocumented(module: ModuleType, shortest: int = 10, longest: int = 20) -> I
 
 
 def without_docstring(source: str) -> str:
-    """`source`, a single function, without its docstring; "" if it would be no function then."""
+    """Return the source of one function without its docstring; "" if no body would remain."""
     node = ast.parse(source).body[0]
     if not isinstance(node, ast.FunctionDef):
         return ""
@@ -30,7 +30,7 @@ def without_docstring(source: str) -> str:
 
 
 def only_documented(before: str, after: str) -> bool:
-    """Whether `after` is the function `before` with a docstring, every other byte as it was."""
+    """Tell whether `after` is the function `before` with a docstring and no other change."""
     node = ast.parse(after).body[0]
     assert isinstance(node, ast.FunctionDef)
     return bool(ast.get_docstring(node)) and without_docstring(after) == before

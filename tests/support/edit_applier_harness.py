@@ -1,9 +1,9 @@
-"""Delivery over a disk in memory, with an editor that does as it is told.
+"""Application of edits with a disk in memory and a scripted editor.
 
-world = World(acts=[lambda *_: NO])
-world.open()
-[hunk] = world.propose(("two", "2"))
-assert await world.accept(hunk) == ["pending"]
+harness = ApplyHarness(acts=[lambda *_: NO])
+harness.open()
+[hunk] = harness.propose(("two", "2"))
+assert await harness.accept(hunk) == ["pending"]
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -46,7 +46,7 @@ def applies(world: "ApplyHarness", uri: str, edits: Sequence[lsp.TextEdit]) -> A
 
 
 class ScriptedClient(Client):
-    """An editor that does with the next edits what it is told to; `applies` behind the last."""
+    """An editor that handles the next edits with scripted acts, and later edits with `applies`."""
 
     def __init__(self, world: "ApplyHarness") -> None:
         self._world = world
@@ -104,7 +104,7 @@ class ScriptedClient(Client):
 
 @dataclass
 class ApplyHarness:
-    """Documents, a disk, an editor, and what was said to the user."""
+    """Documents, a disk, an editor, and the messages to the user."""
 
     files: dict[str, str | bytes] = field(default_factory=lambda: {"/ws/a.txt": TEXT})
     editor: ClientCapabilities = field(
@@ -170,7 +170,7 @@ class ApplyHarness:
         return document.text
 
     def put(self, text: str, uri: str = URI) -> None:
-        """The editor tells that a document reads like this now."""
+        """Report as the editor that a document now has this text."""
         self._version += 1
         self.documents.change(
             {
@@ -180,7 +180,7 @@ class ApplyHarness:
         )
 
     def edit(self, uri: str, edits: Sequence[lsp.TextEdit]) -> None:
-        """The editor applies edits, whatever they were made for."""
+        """Apply edits as the editor."""
         if self.workspace.document(uri) is None:
             self.open(uri, self.disk(uri.removeprefix("file://")) or "")
         self.put(with_edits(self.text(uri), edits, "utf-16"), uri)
@@ -201,7 +201,7 @@ class ApplyHarness:
         return tuple(hunk.id for hunk in self.ledger.propose(prepare_draft(draft, rules())))
 
     def propose_apart(self, *changes: tuple[str, str]) -> list[str]:
-        """Each as a hunk of its own, even side by side: no two come of one turn."""
+        """Propose each change as a separate hunk in its own turn, even if changes are adjacent."""
         return [
             hunk for n, change in enumerate(changes) for hunk in self.propose(change, turn=f"t{n}")
         ]
@@ -227,7 +227,7 @@ class ApplyHarness:
         return self.ledger.propose(prepare_draft(draft, rules()))[0].id
 
     async def accept(self, *hunks: str) -> list[str]:
-        """Their states, once it is done with them."""
+        """Accept hunks; return their states afterwards."""
         seen = [self.ledger.hunk(hunk) for hunk in hunks]
         await self.delivery.apply(seen[0].uri, seen)
         return [str(self.ledger.hunk(hunk).state) for hunk in hunks]

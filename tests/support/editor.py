@@ -1,12 +1,12 @@
-"""An editor for tests: keeps documents by the letter of the protocol, and has real editors' faults.
+"""An editor for tests: keeps documents according to the protocol, and has real editors' faults.
 
     async with FakeEditor.start(root, client="helix", settings={"model": ...}) as editor:
         uri = editor.open("app.py")
         turn = await editor.command("stet.ask", {"prompt": "..."})
         [diagnostic] = await editor.wait_for_diagnostics(uri)
 
-No wait sleeps: each looks again when a message has arrived. When the block is left, the server must
-have ended with 0, and nothing on the disk below the root may differ but by what the editor did.
+Waits do not sleep: each checks again when a message has arrived. At the end of the block the server
+must exit with 0, and only the editor may have changed files below the root.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ class FakeEditor(EditorBuffers):
     """One editor with one server.
 
     Attributes:
-        settings_reported: Set when it may answer what its settings are, for `Quirk.LATE_SETTINGS`.
-        n_refreshed: How often the server has asked to be asked for code lenses anew.
-        opens_shown: Whether it opens files that it is to show, as real editors do.
-        answer_message: Chooses the title to answer `window/showMessageRequest` with.
-        leaves_buttons: Whether its user leaves messages with buttons standing until the server takes
-            them back.
-        n_buttons: How many of them stand.
+        settings_reported: Set when the editor may report its settings, for `Quirk.LATE_SETTINGS`.
+        n_refreshed: The number of requests to refresh code lenses.
+        opens_shown: Whether the editor opens files that it is asked to show, as real editors do.
+        answer_message: Returns the title with which to answer `window/showMessageRequest`.
+        leaves_buttons: Whether the user ignores messages with buttons until the server withdraws
+            them.
+        n_buttons: The number of unanswered messages with buttons.
     """
 
     def __init__(self, profile: Profile, root: Path | None, quirk: Quirk | None) -> None:
@@ -69,17 +69,17 @@ class FakeEditor(EditorBuffers):
         command: Sequence[str] = SERVER,
         fresh: bool = False,
     ) -> AsyncIterator["FakeEditor"]:
-        """A running, initialized server.
+        """Start and initialize a server.
 
         Args:
             root: The workspace folder, or several, or none.
             client: Which editor to be; a key of `PROFILES`.
-            settings: Of the section `stet`; what `workspace/configuration` is answered with.
+            settings: The section `stet`, which answers `workspace/configuration`.
             options: `initializationOptions`.
-            env: Added to an environment of its own, with a home of its own and no keys.
-            quirk: A fault beside those of the client.
-            command: The server.
-            fresh: Whether it is to be a process that has imported nothing yet; see `starting`.
+            env: Variables added to a clean environment, with a home of its own and no keys.
+            quirk: A fault in addition to those of the client.
+            command: The command line of the server.
+            fresh: Whether to start a process without preloaded modules; see `starting`.
         """
         roots = [root] if isinstance(root, Path) else list(root or ())
         editor = cls(PROFILES[client], roots[0] if roots else None, quirk)
@@ -105,10 +105,10 @@ class FakeEditor(EditorBuffers):
         self.result = await self.initialize_session(params)
 
     async def command(self, name: str, *arguments: object) -> Any:
-        """Carry out a command of the server; gives its answer as plain JSON.
+        """Execute a command of the server; return its answer as plain JSON.
 
         Raises:
-            JsonRpcException: If it answers with an error.
+            JsonRpcException: If the answer is an error.
         """
         self.flush()
         self._last_command = asyncio.get_running_loop().time()
@@ -116,14 +116,14 @@ class FakeEditor(EditorBuffers):
         return await self.workspace_execute_command_async(params)
 
     async def request(self, method: str, params: object = None) -> Any:
-        """Send any request; objects in the answer come as named tuples."""
+        """Send any request; objects in the answer are named tuples."""
         self.flush()
         return await self.protocol.send_request_async(method, params)  # type: ignore[no-untyped-call]
 
     async def actions(
         self, name: str | Path, needle: str, only: Sequence[str] | None = None
     ) -> list[lsp.CodeAction]:
-        """The code actions for the place of `needle`, with the diagnostics there."""
+        """Return the code actions at `needle`, requested with the diagnostics there."""
         self.flush()
         uri = self.uri(name)
         stretch = self.range_of(uri, needle)
@@ -143,7 +143,7 @@ class FakeEditor(EditorBuffers):
         return [action for action in found if isinstance(action, lsp.CodeAction)]
 
     async def choose(self, name: str | Path, needle: str, title: str) -> Any:
-        """Carry out the code action with that beginning of its title."""
+        """Execute the code action whose title begins with `title`."""
         actions = await self.actions(name, needle)
         chosen = [action for action in actions if action.title.startswith(title)]
         assert len(chosen) == 1, f"{title!r} among {[action.title for action in actions]}"
@@ -151,7 +151,7 @@ class FakeEditor(EditorBuffers):
         return await self.command(chosen[0].command.command, *(chosen[0].command.arguments or ()))
 
     def focus(self, name: str | Path | None) -> None:
-        """Turn to a document, or away from all."""
+        """Focus a document, or none."""
         params = {} if name is None else {"textDocument": {"uri": self.uri(name)}}
         self.protocol.notify("$/stet/didFocus", params)
 
@@ -163,7 +163,7 @@ class FakeEditor(EditorBuffers):
         self.protocol.notify("$/stet/didChangeSelection", params)
 
     def stop_progress(self, token: lsp.ProgressToken) -> None:
-        """Stop a piece of work from where its progress is shown."""
+        """Cancel work by its progress token."""
         self.window_work_done_progress_cancel(lsp.WorkDoneProgressCancelParams(token))
 
     async def wait_for_diagnostics(
@@ -171,7 +171,7 @@ class FakeEditor(EditorBuffers):
         name: str | Path,
         holds: Callable[[Sequence[lsp.Diagnostic]], object] = bool,
     ) -> Sequence[lsp.Diagnostic]:
-        """The diagnostics of a document, once `holds` is true of them; by default, once there are."""
+        """Return a document's diagnostics once `holds` is true; by default once any exist."""
         uri = self.uri(name)
         await self.wait_until(lambda: holds(self.diagnostics.get(uri, ())))
         return self.diagnostics.get(uri, ())
@@ -238,7 +238,7 @@ def _refresh_lenses(editor: FakeEditor, params: object) -> None:
 
 
 def _accept(editor: FakeEditor, params: object) -> None:
-    """A refresh: nothing is shown here, so there is nothing to do."""
+    """Accept a refresh request: this editor has nothing to redraw."""
 
 
 FEATURES = {

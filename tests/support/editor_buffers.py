@@ -1,4 +1,4 @@
-"""An editor's documents: what is open, what a user does to it, and what edits of the server do."""
+"""An editor's documents, and the edits of the user and the server."""
 
 import asyncio
 from collections import Counter
@@ -28,15 +28,15 @@ class EditorBuffers(EditorSession):
 
     Attributes:
         root: The first workspace folder.
-        documents: The open ones by URI.
+        documents: The open documents by URI.
         result: The answer to `initialize`.
-        looks_after: How many seconds it takes until it looks at an edit; it is used meanwhile.
-        answers_after: How many seconds it takes from then until it answers.
-        n_in_flight: How many edits it has not answered yet.
-        in_flight: The same by document.
-        most_in_flight: The most there have been at once for one document.
-        edits_within: How many seconds behind a command it takes edits; 0: always.
-        ticks: Whether its user leaves this part of an edit that they are shown in.
+        looks_after: Seconds until the editor handles an edit; meanwhile the user can act.
+        answers_after: Seconds from then until the editor answers.
+        n_in_flight: The number of unanswered edits.
+        in_flight: The number of unanswered edits by document.
+        most_in_flight: The most unanswered edits of one document at one time.
+        edits_within: Seconds after a command within which the editor applies edits; 0: always.
+        ticks: Tells whether the user applies an edit that a preview shows.
     """
 
     def __init__(self, profile: Profile, root: Path | None, quirk: Quirk | None) -> None:
@@ -59,23 +59,23 @@ class EditorBuffers(EditorSession):
 
     @property
     def encoding(self) -> str:
-        """The position encoding agreed on."""
+        """Return the negotiated position encoding."""
         return str(self.result.capabilities.position_encoding or "utf-16")
 
     def uri(self, name: str | Path) -> str:
-        """A name relative to the root as a URI; URIs stay as they are."""
+        """Return the URI of a name relative to the root; URIs are returned unchanged."""
         return to_uri(name, self.root)
 
     def text(self, name: str | Path) -> str:
-        """The text of an open document."""
+        """Return the text of an open document."""
         return self.documents[self.uri(name)].text
 
     def range_of(self, name: str | Path, needle: str) -> lsp.Range:
-        """Where the one occurrence of `needle` is, in the encoding agreed on."""
+        """Return the range of the one occurrence of `needle`, in the negotiated encoding."""
         return range_of(self.text(name), needle, self.encoding)
 
     def open(self, name: str | Path, text: str | None = None, language_id: str = "") -> str:
-        """Open a document, by default with the text on the disk; gives its URI."""
+        """Open a document, by default with the text on the disk; return its URI."""
         uri = self.uri(name)
         text = self._hidden.pop(uri, text)
         if text is None:
@@ -93,7 +93,7 @@ class EditorBuffers(EditorSession):
         self._change(document, [lsp.TextEdit(range_of(document.text, old, self.encoding), new)])
 
     def type(self, name: str | Path, line: int, column: int, new: str) -> None:
-        """Type `new` at a place: 0-based, in code points."""
+        """Type `new` at a position: 0-based, in code points."""
         document = self.documents[self.uri(name)]
         place = place_of(document.text, naive_lines(document.text)[line][0] + column, self.encoding)
         self._change(document, [lsp.TextEdit(lsp.Range(place, place), new)])
@@ -108,13 +108,13 @@ class EditorBuffers(EditorSession):
         self.text_document_did_save(lsp.DidSaveTextDocumentParams(identifier))
 
     def close(self, name: str | Path) -> None:
-        """Close a document; what is not saved is gone."""
+        """Close a document; unsaved text is lost."""
         document = self.documents.pop(self.uri(name))
         identifier = lsp.TextDocumentIdentifier(document.uri)
         self.text_document_did_close(lsp.DidCloseTextDocumentParams(identifier))
 
     def save_hidden(self, name: str | Path) -> str:
-        """Write what `Quirk.HIDDEN` has made of a file that is not open; gives its URI."""
+        """Write the text that `Quirk.HIDDEN` has made of a closed file; return its URI."""
         uri = self.uri(name)
         path = to_path(uri)
         assert path is not None, f"{uri} is not on the disk"
@@ -122,18 +122,18 @@ class EditorBuffers(EditorSession):
         return uri
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file that the server must leave as it is then."""
+        """Write a file, which the server must then leave unchanged."""
         self._disk.write(path, text)
 
     def from_server(self, *names: str | Path) -> None:
-        """What has become of these files on the disk is what the user wanted from the server."""
+        """Accept the current state of these files on the disk as the server's wanted changes."""
         for name in names:
             path = to_path(self.uri(name))
             assert path is not None
             self._disk.take_over(path)
 
     def rename(self, name: str | Path, new: str | Path, *, reports: bool = False) -> str:
-        """Give an open document's file another name, as from the editor's file tree.
+        """Rename an open document's file, as from the editor's file tree.
 
         Args:
             name: The file.
@@ -152,7 +152,7 @@ class EditorBuffers(EditorSession):
         return new_uri
 
     def save_as(self, name: str | Path, new: str | Path) -> str:
-        """Write a document to another file and go on with that."""
+        """Write a document to another file and continue with that file."""
         text, path = self.text(name), to_path(self.uri(new))
         assert path is not None
         self.write(path, text)
@@ -170,17 +170,17 @@ class EditorBuffers(EditorSession):
         self._disk.check()
 
     async def wait_to_look(self) -> None:
-        """Take as long as `looks_after` says before an edit is looked at."""
+        """Wait `looks_after` seconds before an edit is handled."""
         if self.looks_after:
             await asyncio.sleep(self.looks_after)
 
     async def wait_to_answer(self) -> None:
-        """Take as long as `answers_after` says before an edit is answered."""
+        """Wait `answers_after` seconds before an edit is answered."""
         if self.answers_after:
             await asyncio.sleep(self.answers_after)
 
     def documents_of(self, params: lsp.ApplyWorkspaceEditParams) -> list[str]:
-        """The URIs of the documents whose text an edit changes."""
+        """Return the URIs of the documents whose text an edit changes."""
         changes = params.edit.document_changes or ()
         named = [one.text_document.uri for one in changes if isinstance(one, lsp.TextDocumentEdit)]
         return [*(params.edit.changes or {}), *named]
@@ -188,7 +188,7 @@ class EditorBuffers(EditorSession):
     def apply_edit(
         self, params: lsp.ApplyWorkspaceEditParams
     ) -> lsp.ApplyWorkspaceEditResult | None:
-        """`workspace/applyEdit`, with the profile's and the quirk's faults."""
+        """Handle `workspace/applyEdit`, with the profile's and the quirk's faults."""
         self.applied.append(params)
         if self.quirk is Quirk.NULL:
             return None
@@ -210,7 +210,7 @@ class EditorBuffers(EditorSession):
         return lsp.ApplyWorkspaceEditResult(applied=True)
 
     def _is_too_late(self) -> bool:
-        """Whether it is too long ago that the user ran a command, for an editor that minds."""
+        """Tell whether the last command is longer ago than `edits_within` allows."""
         since = asyncio.get_running_loop().time() - self._last_command
         return 0 < self.edits_within < since
 
@@ -218,7 +218,7 @@ class EditorBuffers(EditorSession):
         if self._profile.stale is Stale.UNKNOWN:
             return False
         if self._profile.stale is Stale.LIES:
-            # Neovim: a version of 0 isn't checked, nor one above its own, nor any but the first.
+            # Neovim checks only the first version, and only if it is neither 0 nor above its own.
             return bool(wanted) and index == 0 and version > (wanted or 0)
         return wanted not in {None, version}
 
@@ -256,7 +256,7 @@ class EditorBuffers(EditorSession):
             self._change(self.documents[self.open(uri)], done)
 
     def _change(self, document: EditorDocument, edits: Sequence[Any]) -> None:
-        """Change a document and tell the server: the last edit first, so that all ranges hold."""
+        """Change a document and report the last edit first, so that all ranges remain valid."""
         # Neovim's versions are its change counter, which is above 1 before the first change.
         jump = self._profile.stale is Stale.LIES and document.version == 0
         document.version += 4 if jump else 1

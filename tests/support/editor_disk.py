@@ -1,4 +1,4 @@
-"""The files of `FakeEditor`'s workspace, and which of their changes are its own."""
+"""The files of `FakeEditor`'s workspace, and which changes the editor has made."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ class NotApplied(Exception):
 
 
 class EditorDisk:
-    """What lies below the root, as the editor left it."""
+    """The files below the root, as the editor left them."""
 
     def __init__(self, root: Path | None, profile: Profile) -> None:
         self._root = root
@@ -24,20 +24,20 @@ class EditorDisk:
         self._known = _tree(root)
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file that the server must leave as it is then."""
+        """Write a file, which the server must then leave unchanged."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
         self._known[path] = text.encode()
 
     def take_over(self, path: Path) -> None:
-        """What has become of a file is what the user wanted from the server."""
+        """Accept the current state of a file as the server's wanted change."""
         if path.exists():
             self._known[path] = path.read_bytes()
         else:
             self._known.pop(path, None)
 
     def operate(self, change: Operation) -> bool:
-        """Create, rename or delete a file, with the profile's faults; whether anything was done."""
+        """Create, rename or delete a file, with the profile's faults; return success."""
         if change.kind not in self._profile.operations():
             raise JsonRpcException(f"this editor can't {change.kind} files")
         match change:
@@ -51,11 +51,11 @@ class EditorDisk:
                 return self._delete(_path(uri))
 
     def rename(self, uri: str, new_uri: str) -> None:
-        """The user gives a file another name."""
+        """Rename a file as the user."""
         self._rename(_path(uri), _path(new_uri), Taken.ERROR)
 
     def check(self) -> None:
-        """Assert that below the root only what the editor wrote has changed."""
+        """Check that only the editor has changed files below the root."""
         now = _tree(self._root)
         changed = {
             path for path in now.keys() | self._known if now.get(path) != self._known.get(path)
@@ -85,11 +85,11 @@ class EditorDisk:
 
 
 def _refuse(path: Path, taken: Taken) -> None:
-    """Refuse a name that is taken, if and as the editor does.
+    """Refuse an existing name, if and as the editor does.
 
     Raises:
-        NotApplied: It only says so.
-        JsonRpcException: It answers with an error.
+        NotApplied: If the editor answers `applied: false`.
+        JsonRpcException: If the editor answers with an error.
     """
     if taken is Taken.BARE:
         raise NotApplied(str(path))
@@ -104,6 +104,6 @@ def _path(uri: str) -> Path:
 
 
 def _tree(root: Path | None) -> dict[Path, bytes]:
-    """Every file below the root with its bytes."""
+    """Return every file below the root with its bytes."""
     paths = [] if root is None else root.rglob("*")
     return {path: path.read_bytes() for path in paths if path.is_file()}

@@ -1,4 +1,4 @@
-"""The documents of `FakeEditor`: kept by the letter of the protocol, without any code of Stet's."""
+"""The documents of `FakeEditor`, kept according to the protocol without any code of Stet's."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class EditorDocument:
 
 
 def to_uri(name: str | Path, root: Path | None) -> str:
-    """A URI, a path, or a name relative to the root, as a URI."""
+    """Return the URI of a URI, a path, or a name relative to the root."""
     if isinstance(name, str) and ":" in name:
         return name
     path = Path(name) if root is None else root / name
@@ -29,13 +29,13 @@ def to_uri(name: str | Path, root: Path | None) -> str:
 
 
 def to_path(uri: str) -> Path | None:
-    """Where a document lies; None for those that lie nowhere."""
+    """Return the path of a document; None for a document without a file."""
     parts = urlsplit(uri)
     return Path(unquote(parts.path)) if parts.scheme == "file" else None
 
 
 def place_of(text: str, offset: int, encoding: str) -> lsp.Position:
-    """An offset (code points) as a position."""
+    """Return the position of an offset (code points)."""
     codec, size = SIZES[encoding]
     number, start, content = 0, 0, ""
     for n, (line_start, line, _) in enumerate(naive_lines(text)):
@@ -46,16 +46,16 @@ def place_of(text: str, offset: int, encoding: str) -> lsp.Position:
 
 
 def range_of(text: str, needle: str, encoding: str) -> lsp.Range:
-    """Where the one occurrence of `needle` is."""
+    """Return the range of the one occurrence of `needle`."""
     assert text.count(needle) == 1, f"{needle!r} stands {text.count(needle)} times in {text!r}"
     start = text.index(needle)
     return lsp.Range(place_of(text, start, encoding), place_of(text, start + len(needle), encoding))
 
 
 def with_edits(text: str, edits: Sequence[object], encoding: str) -> str:
-    """`text` after the edits of one `TextDocumentEdit`.
+    """Return `text` after the edits of one `TextDocumentEdit`.
 
-    All ranges belong to the text before. Overlapping edits are against the protocol.
+    All ranges refer to the text before. Overlapping edits violate the protocol.
     """
     spans = sorted(_spans(text, edits, encoding), key=lambda span: span[:2])
     for (_, end, _), (start, _, _) in pairwise(spans):

@@ -1,7 +1,7 @@
-"""The editors that `FakeEditor` can be: what each says at `initialize`, and how it then behaves.
+"""The editors that `FakeEditor` can be: their `initialize` parameters and their behaviour.
 
-The files in `clients/` were recorded from the real editors, VS Code as code-server, but for Kakoune,
-Kate and Sublime Text, whose files hold what their sources say.
+The files in `clients/` were recorded from the real editors (VS Code as code-server), except those
+of Kakoune, Kate and Sublime Text, which follow the editors' sources.
 """
 
 import json
@@ -18,7 +18,7 @@ from lsprotocol import types as lsp
 
 
 class Stale(Enum):
-    """What an editor does with an edit for an older version."""
+    """The answer of an editor to an edit for an older version."""
 
     LIES = "applied: true, and nothing done"
     REASON = "applied: false, with a reason"
@@ -28,7 +28,7 @@ class Stale(Enum):
 
 
 class Taken(Enum):
-    """What an editor does when a file that it is to make, or a new name, exists."""
+    """The answer of an editor if a file to create, or a new name, already exists."""
 
     OVERWRITES = "the file that is there is lost"
     SKIPS = "nothing, and it says that it did"
@@ -54,17 +54,17 @@ class Profile:
     """One editor.
 
     Attributes:
-        file: Of its `initialize`, in `clients/` or in pytest-lsp.
-        first_version: What it gives a document when it opens it.
-        stale: How it answers a stale edit.
-        create_taken: What it does when a file that it is to create exists.
-        rename_taken: What it does when the new name exists, if the options leave that open.
-        full_sync: Whether it sends the whole text with every change.
-        files_apart: Whether it changes files that are not open on the disk, without opening them, and
-            leaves its buffers as they are when a file is moved or deleted.
-        only_within: How many seconds after a command it takes edits; 0: always.
-        ends_lines: Whether an empty file is one empty line with its end to it, as to Neovim.
-        edits_unsaid: Whether it takes edits that it did not say it takes.
+        file: The name of its `initialize` parameters, in `clients/` or in pytest-lsp.
+        first_version: The version of a newly opened document.
+        stale: The answer to a stale edit.
+        create_taken: The answer if a file to create already exists.
+        rename_taken: The answer if the new name already exists, unless the options decide that.
+        full_sync: Whether the editor sends the whole text with every change.
+        files_apart: Whether the editor changes closed files on the disk, without opening them, and
+            leaves its buffers unchanged when a file is moved or deleted.
+        only_within: Seconds after a command within which the editor applies edits; 0: always.
+        ends_lines: Whether an empty file counts as one empty line with its line end, as in Neovim.
+        edits_unsaid: Whether the editor applies edits without announcing that capability.
     """
 
     file: str
@@ -79,24 +79,24 @@ class Profile:
     edits_unsaid: bool = False
 
     def recorded(self) -> dict[str, Any]:
-        """What it says at `initialize`, as plain JSON."""
+        """Return its `initialize` parameters as plain JSON."""
         recorded: dict[str, Any] = json.loads(_find(self.file).read_text())
         return recorded
 
     def params(self) -> lsp.InitializeParams:
-        """Capabilities and name."""
+        """Return its capabilities and name."""
         params = _converter().structure(self.recorded(), lsp.InitializeParams)
         assert isinstance(params, lsp.InitializeParams)
         return params
 
     def operations(self) -> frozenset[str]:
-        """What it can do to files for a server."""
+        """Return the file operations that it announces."""
         recorded = self.params().capabilities.workspace
         edits = recorded.workspace_edit if recorded else None
         return frozenset(kind.value for kind in (edits and edits.resource_operations) or ())
 
 
-@cache  # what it compiles for a type takes longer than its use
+@cache  # compiling converters for a type takes longer than their use
 def _converter() -> Converter:
     converter: Converter = converters.get_converter()
     return converter

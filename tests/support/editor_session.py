@@ -1,6 +1,6 @@
-"""What any editor has to do with its server: the process, the wire, and waiting for what comes.
+"""The common part of all test editors: the process, the connection, and waiting for messages.
 
-No wait sleeps: each looks again when a message has arrived.
+Waits do not sleep: each checks again when a message has arrived.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ WAIT_SECONDS = 60.0
 
 
 class EditorSession(LanguageClient):
-    """An editor's end of the wire.
+    """The client's end of the connection.
 
     Attributes:
-        quirk: A fault beside those of the client.
+        quirk: A fault in addition to those of the client.
         applied: Every `workspace/applyEdit` received, applied or not.
-        exit_code: Of the server, once it has ended.
-        n_news: How many requests and notifications have come from the server.
+        exit_code: The exit code of the server, once it has exited.
+        n_news: The number of requests and notifications received from the server.
     """
 
     def __init__(self, quirk: Quirk | None) -> None:
@@ -49,8 +49,8 @@ class EditorSession(LanguageClient):
         seconds: float = WAIT_SECONDS,
         every: float | None = None,
     ) -> None:
-        """Wait until `holds`; looked at whenever a message has come from the server, or `every` so
-        many seconds where no message tells of it.
+        """Wait until `holds`; check after each message of the server, or `every` so many seconds if
+        no message announces the change.
         """
         try:
             async with asyncio.timeout(seconds):
@@ -68,20 +68,20 @@ class EditorSession(LanguageClient):
             ) from None
 
     async def wait_for_message(self, part: str) -> str:
-        """The first message to the user that contains `part`."""
+        """Return the first message to the user that contains `part`."""
         await self.wait_until(lambda: any(part in one.message for one in self.messages))
         return next(one.message for one in self.messages if part in one.message)
 
     def progress_of(self, token: lsp.ProgressToken) -> list[Any]:
-        """What was shown so far of a piece of work: begin, reports, end."""
+        """Return the progress reported so far for a token: begin, reports, end."""
         return list(self.progress_reports.get(token, ()))
 
     def note_news(self) -> None:
-        """Something has arrived: let those who wait look again."""
+        """Wake all waits to check again."""
         self._news.set()
 
     def _attend(self, server: asyncio.subprocess.Process) -> None:
-        """As the framework's `start_io`, with a server that runs."""
+        """Connect to a running server, like the framework's `start_io`."""
         assert server.stdin is not None
         assert server.stdout is not None
         self._server = server
@@ -112,7 +112,7 @@ class EditorSession(LanguageClient):
         await self.stop()  # type: ignore[no-untyped-call]
 
     async def _server_exit(self) -> None:
-        """As the framework's, which can't give up what it is still at for the server."""
+        """Watch for the exit, like the framework, but cancel pending work for the server."""
         assert self._server is not None
         await self._server.wait()
         at_work: dict[Any, Any] = self.protocol._request_futures
@@ -123,15 +123,15 @@ class EditorSession(LanguageClient):
         await super()._server_exit()  # type: ignore[no-untyped-call]
 
     async def server_exit(self, server: asyncio.subprocess.Process) -> None:
-        """The server has ended: nothing will come any more."""
+        """Wake all waits: the server has exited."""
         self.exit_code = server.returncode
         self.note_news()
         await super().server_exit(server)
 
 
-@cache  # what it compiles for a type takes as long as a whole session's messages
+@cache  # compiling converters for a type takes as long as all messages of a session
 def _converter() -> Converter:
-    """As pygls's, but lsprotocol takes a code action that has a command for a bare command."""
+    """Make pygls's converter, but tell a code action with a command from a bare command."""
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
     converter.register_structure_hook(
         lsp.Command | lsp.CodeAction,
@@ -143,24 +143,24 @@ def _converter() -> Converter:
 
 
 class EditorProtocol(LanguageClientProtocol):
-    """Wakes those who wait at each message."""
+    """A protocol that wakes all waits at each message."""
 
     _server: EditorSession
 
     def handle_message(self, message: Any) -> None:
-        """As usual, but an editor that is silent does not answer an edit."""
+        """Handle a message as usual, but leave edits unanswered in a silent editor."""
         method = getattr(message, "method", None)
         if method == lsp.WORKSPACE_APPLY_EDIT and self._server.quirk is Quirk.SILENT:
             self._server.applied.append(message.params)
         else:
             super().handle_message(message)
-        # Answers do not count: who asks in a loop would wake itself.
+        # Answers do not count: a wait that sends requests would wake itself.
         self._server.n_news += method is not None
         self._server.note_news()
 
 
 def own_environment(home: str) -> dict[str, str]:
-    """What a server is started with: a home of its own, and no keys."""
+    """Make a server's environment: a home of its own, and no keys."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
     folders = {
         f"XDG_{kind}_HOME": f"{home}/{kind.lower()}"

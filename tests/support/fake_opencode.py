@@ -1,4 +1,4 @@
-"""What matters of an OpenCode server here, on loopback, and every fault a test wants of it.
+"""The parts of an OpenCode server that Stet uses, on loopback, with every fault that a test needs.
 
 async with FakeOpenCode() as server:
     session = server.session("/ws")
@@ -22,19 +22,19 @@ _NEWER = re.compile(r"/api/session/(\w+)(/prompt)?")
 
 
 class FakeOpenCode(HttpServer):
-    """The server.
+    """An OpenCode server on loopback.
 
     Attributes:
-        asked: What was asked, oldest first.
-        sessions: By id, as they are told.
-        messages: By session.
-        status: What sessions are doing, by id.
-        is_newer: Whether it has the newer API only.
-        login: What the header `Authorization` has to say; "" for a server that asks for no password.
-        challenge: How it asks for a password.
-        fault: Answers in its place: a reply, bytes to send as they are, or None for no fault.
-        closes: Whether it closes each connection after one answer.
-        loses: Whether it does what a request says and closes the connection without an answer.
+        asked: The received requests, oldest first.
+        sessions: The sessions as reported to clients, by id.
+        messages: The messages by session.
+        status: The statuses of sessions, by id.
+        is_newer: Whether the server has the newer API only.
+        login: The required header `Authorization`; "" for a server that asks for no password.
+        challenge: The header by which the server asks for a password.
+        fault: Returns another answer: a reply, bytes to send as they are, or None for no fault.
+        closes: Whether the server closes each connection after one answer.
+        loses: Whether the server executes a request and closes the connection without an answer.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class FakeOpenCode(HttpServer):
         self._news = asyncio.Event()
 
     def session(self, folder: str, **more: Any) -> str:
-        """A new session, which is the most recently updated one."""
+        """Create a session, which is the most recently updated one; return its id."""
         number = next(self._numbers)
         name = f"ses_{number}"
         times = {"created": number, "updated": number}
@@ -68,13 +68,13 @@ class FakeOpenCode(HttpServer):
         return name
 
     def say(self, session: str, text: str, metadata: object = None) -> Any:
-        """A message that comes from somewhere; gives its part."""
+        """Add a message from another client; return its part."""
         return self._add(session, [{"type": "text", "text": text, "metadata": metadata}])["parts"][
             0
         ]
 
     def parts(self, session: str) -> list[tuple[str, bool]]:
-        """All parts: the text, and whether the model sees it."""
+        """Return all parts: the text, and whether the model sees it."""
         return [
             (part["text"], not part.get("ignored"))
             for message in self.messages[session]
@@ -82,11 +82,11 @@ class FakeOpenCode(HttpServer):
         ]
 
     def writes(self) -> list[str]:
-        """The methods of the requests that change something."""
+        """Return the methods of the requests that change something."""
         return [one.method for one in self.asked if one.method != "GET"]
 
     async def wait_until(self, holds: Callable[[], object]) -> None:
-        """Wait until `holds`; looked at whenever something was asked."""
+        """Wait until `holds`; check after each request."""
         async with asyncio.timeout(60):
             while not holds():
                 self._news.clear()

@@ -1,5 +1,5 @@
-"""What must be so behind every fault: the server answers, its texts are the editor's to the byte, and
-no proposal is lost or counts for what it is not.
+"""The state after every fault: the server answers, its texts equal the editor's byte by byte, and
+no proposal is lost or has a wrong state.
 
     async with at_fault(root) as scene:
         scene.send(changed(scene.uri, 7, replaced((0, 0), (0, 1), "x")))
@@ -27,16 +27,16 @@ from tests.support.raw_peer import Message, Peer, frame
 
 TEXT = "one\ntwo\nthree\nfour\n"
 OLD, NEW = "three\n", "3\n"
-"""What the hunk that waits in every scene changes."""
+"""The old and new text of the hunk that is pending in every scene."""
 
 
 def checksum(text: str) -> int:
-    """Of a text as UTF-16: lone surrogates and all, and two halves that met are one character."""
+    """Compute a checksum of the text as UTF-16, which joins two adjacent surrogates."""
     return zlib.crc32(text.encode("utf-16-le", "surrogatepass"))
 
 
 def isolated_home(home: Path | str) -> dict[str, str]:
-    """An environment with everything of a user's in this folder."""
+    """Make an environment in which all folders of the user are below `home`."""
     kinds = ("CONFIG", "STATE", "CACHE", "DATA")
     folders = {f"XDG_{kind}_HOME": f"{home}/{kind.lower()}" for kind in kinds}
     return {"PATH": os.environ["PATH"], "HOME": str(home), **folders}
@@ -44,12 +44,12 @@ def isolated_home(home: Path | str) -> dict[str, str]:
 
 @dataclass
 class FaultScene:
-    """An editor with `a.txt` open, and a hunk that waits there.
+    """An editor with `a.txt` open, and a pending hunk in that file.
 
     Attributes:
         editor: The editor.
-        uri: Of the document.
-        hunk: Its id.
+        uri: The URI of `a.txt`.
+        hunk: The id of the pending hunk.
     """
 
     editor: FakeEditor
@@ -57,18 +57,18 @@ class FaultScene:
     hunk: str
 
     def send(self, *messages: Message) -> None:
-        """Put messages on the wire as they are, behind what the editor has sent."""
+        """Send messages unchanged, after those of the editor."""
         self.write(b"".join(frame(json.dumps(message)) for message in messages))
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the wire."""
+        """Send bytes."""
         server = self.editor._server
         assert server is not None
         assert server.stdin is not None
         server.stdin.write(data)
 
     def reads(self, text: str, *, version: int | None = None, uri: str | None = None) -> None:
-        """This is what the editor shows now; opened by hand if it was not open."""
+        """Set the text that the editor shows; register the document if it was not open."""
         known = self.editor.documents.setdefault(
             uri or self.uri, EditorDocument(uri or self.uri, 0, "")
         )
@@ -76,15 +76,15 @@ class FaultScene:
         known.version = known.version if version is None else version
 
     def closed(self, uri: str | None = None) -> None:
-        """The editor does not show it any more."""
+        """Remove a document from the editor's open documents."""
         del self.editor.documents[uri or self.uri]
 
     async def holds(self, **others: str) -> None:
-        """The server answers, holds every open text, and knows our hunk as waiting, `others` as told."""
+        """Check that the server answers, has all open texts, our pending hunk, and `others`."""
         await check_unharmed(self.editor, {self.hunk: "pending", **others})
 
     async def survives(self, **others: str) -> None:
-        """The same, and the hunk can still be accepted, in its place; and no more than it changes."""
+        """Check the same, and that the hunk can be accepted and changes only its own lines."""
         await self.holds(**others)
         if self.uri not in self.editor.documents:
             self.editor.open(self.uri)
@@ -97,7 +97,7 @@ class FaultScene:
 
 
 async def check_unharmed(editor: FakeEditor, wanted: Mapping[str, str]) -> None:
-    """The server answers, holds each open text as the editor does, and has these hunks in these states."""
+    """Check that the server answers, and has the editor's open texts and these hunk states."""
     assert (await editor.command("stet.status"))["ready"]
     uris = list(editor.documents)
     held = dict(zip(uris, await editor.command("test.checksums", *uris), strict=True))
@@ -106,7 +106,7 @@ async def check_unharmed(editor: FakeEditor, wanted: Mapping[str, str]) -> None:
 
 
 def three_files(folder: Path) -> Path:
-    """Makes a workspace of three files with `TEXT`."""
+    """Make a workspace of three files with `TEXT`."""
     folder.mkdir()
     for name in ("a.txt", "b.txt", "c.txt"):
         (folder / name).write_text(TEXT)
@@ -114,7 +114,7 @@ def three_files(folder: Path) -> Path:
 
 
 async def proposed(editor: FakeEditor, *names: str) -> list[str]:
-    """A hunk in each of these files."""
+    """Propose a hunk in each of these files."""
     return await propose(editor, *({"edit": name, "changes": [[OLD, NEW]]} for name in names))
 
 
@@ -129,7 +129,7 @@ async def at_fault(
     command: Sequence[str] = PROPOSING_SERVER,
     fresh: bool = False,
 ) -> AsyncIterator[FaultScene]:
-    """A scene in a workspace whose `a.txt` reads `TEXT`; arguments as `FakeEditor.start`."""
+    """Start a scene in a workspace whose `a.txt` has `TEXT`; arguments as in `FakeEditor.start`."""
     async with FakeEditor.start(
         root,
         client=client,
@@ -146,7 +146,7 @@ async def at_fault(
 
 
 async def refusal_of(editor: FakeEditor, name: str, *arguments: Any) -> JsonRpcException:
-    """The error that a command is answered with."""
+    """Return the error that answers a command."""
     try:
         answer = await editor.command(name, *arguments)
     except JsonRpcException as error:
@@ -155,7 +155,7 @@ async def refusal_of(editor: FakeEditor, name: str, *arguments: Any) -> JsonRpcE
 
 
 async def until_read(editor: FakeEditor, turn: str) -> None:
-    """Wait until a turn's first tool call is over."""
+    """Wait until a turn's first tool call has completed."""
     while True:
         found = (await editor.command("stet.turn", {"turn": turn}))["toolCalls"]
         if found and found[0]["state"] == "completed":
@@ -163,6 +163,6 @@ async def until_read(editor: FakeEditor, turn: str) -> None:
 
 
 async def command_result(peer: Peer, name: str, *arguments: object) -> Any:
-    """What a command answers to an editor made of bytes."""
+    """Return the result of a command sent by a raw peer."""
     params = {"command": name, "arguments": list(arguments)}
     return await peer.ask("workspace/executeCommand", params)

@@ -1,10 +1,10 @@
-"""A Python that has imported what Stet does and then only forks, so that a test's server is there at once.
+"""A Python that has imported Stet's modules and forks, so that a test's server starts at once.
 
-Run as `python -I tests/support/fork_server.py N`, N the descriptor of a socket. An order is a line of
-JSON, `{"argv": ["-m", "module", ...] or ["script", ...], "env": {...}}`, with four descriptors: standard
-input, output and error of the process that is wanted, and a pipe on which its id is told, and then its
-exit code as `subprocess` gives it. It is what `python -I` with these arguments would be; only the
-modules of a server are there already. There is one for each process that runs tests.
+Run as `python -I tests/support/fork_server.py N`, N the descriptor of a socket. An order is a line
+of JSON, `{"argv": ["-m", "module", ...] or ["script", ...], "env": {...}}`, with four descriptors:
+standard input, output and error of the new process, and a pipe that reports its id and then its
+exit code as `subprocess` gives it. The process is like `python -I` with these arguments, except
+that the server's modules are already imported. Each test process has one fork server.
 """
 
 import gc
@@ -23,7 +23,7 @@ from types import FrameType
 from typing import Any
 
 NUMBER = Struct("!i")
-"""How an id and an exit code are told."""
+"""The format of an id and of an exit code."""
 N_DESCRIPTORS = 4
 HANDLERS = ("stet.lsp.requests", "stet.lsp.commands")
 LATE = (
@@ -51,37 +51,37 @@ LATE = (
     "stet.system.system",
     "truststore",
 )
-"""What a server imports inside functions: with the first message, or with the first turn."""
+"""Modules that a server imports inside functions, with the first message or the first turn."""
 
 
 def import_all() -> None:
-    """Import what a server does until it has answered; nothing is begun by that."""
+    """Import the modules that a server imports until it has answered; this starts nothing."""
     for package in HANDLERS:
         for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
             import_module(module.name)
     for name in LATE:
         import_module(name)
-    # The types of the protocol are put together when the first server is made.
+    # The converter for the protocol's types is built for the first server.
     import_module("stet.lsp.connection.protocol").build_converter()
 
 
 class ForkServer:
-    """The parent: forks, buries, and tells how its children ended."""
+    """The parent process: forks, reaps, and reports exit codes."""
 
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
         self._reports: dict[int, int] = {}
 
     def serve(self) -> list[str]:
-        """Carry out orders until there are no more; gives the arguments to run with, in a child."""
+        """Carry out orders until the socket closes; in a child, return the arguments to run."""
         signal.signal(signal.SIGCHLD, self._bury)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who gives the orders decides when it is over
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the socket's other end decides when to exit
         while True:
             line, descriptors = self._order()
             if not line:
                 return []
             order = json.loads(line)
-            # A child that ends at once must be known by then.
+            # The parent must know a child's report before the child's exit is signalled.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
             if child := os.fork():
                 self._reports[child] = descriptors.pop()
@@ -100,17 +100,17 @@ class ForkServer:
         return line, descriptors
 
     def _bury(self, _: int, __: FrameType | None) -> None:
-        """See who has ended: several may have at one signal."""
+        """Reap the exited children: one signal may stand for several."""
         for child in tuple(self._reports):
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 report = self._reports.pop(child)
-                with suppress(BrokenPipeError):  # nobody wants to know
+                with suppress(BrokenPipeError):  # nobody waits for the report
                     os.write(report, NUMBER.pack(os.waitstatus_to_exitcode(status)))
                 os.close(report)
 
     def _become(self, order: dict[str, Any], descriptors: list[int]) -> None:
-        """Have nothing left of the parent but what is imported."""
+        """Keep only the imported modules of the parent."""
         self._orders.detach()
         for standard, descriptor in enumerate(descriptors[:3]):
             os.dup2(descriptor, standard)
@@ -124,7 +124,7 @@ class ForkServer:
 
 
 def run(arguments: list[str]) -> None:
-    """Be the module (`-m name`) or the script, as the interpreter would."""
+    """Run the module (`-m name`) or the script, like the interpreter."""
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
@@ -134,7 +134,7 @@ def run(arguments: list[str]) -> None:
 
 
 def main() -> None:
-    """In the parent this serves until the end; in each child it goes on behind that."""
+    """Serve in the parent until the end; in each child, run the order."""
     import_all()
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Front matters as people and tools write them: every form of YAML that a note may hold, by a seed."""
+"""Front matters as people and tools write them, with every YAML form of notes, by seed."""
 
 import random
 from collections.abc import Callable
@@ -23,11 +23,11 @@ COMMENTS = ("", "", "", "  # why", " # a: b")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Whole lines of a front matter.
+    """Complete lines of a front matter.
 
     Attributes:
-        name: Of the property; empty for comments and blank lines.
-        text: With line ends.
+        name: The name of the property; empty for comments and blank lines.
+        text: The lines, with line ends.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Note:
     """A note in parts.
 
     Attributes:
-        top: All above the properties.
-        chunks: The properties, and what stands between them.
-        bottom: All below.
+        top: The text above the properties.
+        chunks: The properties, and the comments and blank lines between them.
+        bottom: The text below the properties.
     """
 
     top: str
@@ -50,17 +50,17 @@ class Note:
 
     @property
     def text(self) -> str:
-        """The whole note."""
+        """Return the whole note."""
         return self.top + "".join(chunk.text for chunk in self.chunks) + self.bottom
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The properties, in order."""
+        """Return the names of the properties, in order."""
         return tuple(chunk.name for chunk in self.chunks if chunk.name)
 
 
 def note(seed: int) -> Note:
-    """The note of that number; always the same."""
+    """Make the note of that seed."""
     draw = Draw(seed)
     end = draw.choice(("\n", "\n", "\r\n"))
     names = [f"k{n}" for n in range(draw.randint(1, 9))]
@@ -81,7 +81,7 @@ def note(seed: int) -> Note:
 
 
 def _between(draw: Draw) -> list[Chunk]:
-    """Comments and blank lines, mostly none."""
+    """Draw comments and blank lines, mostly none."""
     lines = draw.choices(("# note: x\n", "\n", "#\n", "#tag: y\n"), k=draw.choice((0, 0, 0, 1, 2)))
     return [Chunk("", line) for line in lines]
 

@@ -1,14 +1,14 @@
-"""Whether twice the text takes no more than about twice the time, by the processor's clock."""
+"""A check that processor time grows about linearly with the length of a text."""
 
 import time
 from collections.abc import Callable
 
 _FEW = 0.05
-"""Seconds below which nothing is compared: they are mostly the machine's."""
+"""Seconds that are always tolerated, as they are mostly noise."""
 
 
 def grows_evenly(work: Callable[[str], object], text: Callable[[int], str], size: int) -> bool:
-    """Whether four times `size` takes less than nine times as long; work of the square takes sixteen."""
+    """Tell whether four times `size` takes less than nine times as long (quadratic: sixteen)."""
 
     def seconds(n: int) -> float:
         reported = text(n)

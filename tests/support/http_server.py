@@ -1,4 +1,4 @@
-"""An HTTP server on loopback, bare: connections, requests and how both end; answers are others' work."""
+"""A minimal HTTP server on loopback: connections and requests; subclasses make the answers."""
 
 import asyncio
 import json
@@ -11,13 +11,13 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """A request that came in; names of headers in lower case.
+    """A received request; names of headers are in lower case.
 
     Attributes:
         method: Such as `GET`.
-        path: With its query.
-        headers: The last of each name.
-        body: Read, where it is JSON; else as text; None where there is none.
+        path: The path with its query.
+        headers: The last value of each header.
+        body: The decoded JSON, or text if the body is not JSON; None without a body.
     """
 
     method: str
@@ -27,13 +27,13 @@ class HttpRequest:
 
 
 class HttpServer:
-    """The server.
+    """An HTTP server on loopback.
 
     Args:
-        tls: Speak TLS with this context.
+        tls: The TLS context; None for plain HTTP.
 
     Attributes:
-        n_connections: How many connections were opened.
+        n_connections: The number of connections that were opened.
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
@@ -44,12 +44,12 @@ class HttpServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Return the port on which the server listens."""
         assert self._server
         return int(self._server.sockets[0].getsockname()[1])
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
-        """The address of a page."""
+        """Return the URL of a path."""
         return f"{'https' if self._tls else 'http'}://{host}:{self.port}{path}"
 
     async def __aenter__(self) -> Self:
@@ -66,11 +66,11 @@ class HttpServer:
         await asyncio.gather(*self._handlers, return_exceptions=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Speak with one client until the connection is to be closed."""
+        """Answer one client until the connection has to be closed."""
         raise NotImplementedError
 
     async def _note_left(self) -> None:
-        """Note that a client has gone in the middle."""
+        """Record that a client has disconnected during an answer."""
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -89,7 +89,7 @@ class HttpServer:
 
 
 async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
-    """The next request on a connection, or None where the client has closed it."""
+    """Read the next request on a connection; None if the client has closed it."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
@@ -107,6 +107,6 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
 
 
 def response_head(status: int, headers: Mapping[str, str]) -> bytes:
-    """What stands before a body."""
+    """Return the status line and headers of an answer."""
     lines = [f"HTTP/1.1 {status} Scripted", *(f"{key}: {value}" for key, value in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()

@@ -1,4 +1,4 @@
-"""Hunks as values, for what only reads them.
+"""Hunks as values, for code that only reads hunks.
 
 [first, second] = hunks_between("a\\nb\\nc\\n", "A\\nb\\nC\\n")
 """
@@ -15,7 +15,7 @@ START = Range(Position(0, 0), Position(0, 0))
 def make_hunk(
     number: int, kind: HunkKind, *, old: str = "", new: str = "", **given: object
 ) -> Hunk:
-    """The hunk `h1`, `h2` and so on."""
+    """Make the hunk `h1`, `h2` and so on."""
     values: dict[str, object] = {
         "id": f"h{number}",
         "proposal": "p1",
@@ -37,7 +37,7 @@ def make_hunk(
 
 
 def hunks_between(old: str, new: str, uri: str = URI) -> list[Hunk]:
-    """What leads from one text to another, a hunk for each stretch of lines."""
+    """Return the hunks from one text to another, one for each range of lines."""
     document, made = TextDocument(uri, old), []
     for number, change in enumerate(diff_lines(document.lines, TextDocument(uri, new).lines), 1):
         before, after = "".join(change.old), "".join(change.new)

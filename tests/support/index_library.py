@@ -1,4 +1,4 @@
-"""A folder of files with a search index that its tests drive step by step."""
+"""A folder of files with a search index that tests drive step by step."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from stet.workspace.uris import uri_of
 
 
 class IndexLibrary:
-    """A folder and its index."""
+    """A folder with its index."""
 
     def __init__(self, root: Path, path: Path | str = ":memory:", **settings: object) -> None:
         self.root = root
@@ -24,37 +24,37 @@ class IndexLibrary:
         self.builder = IndexBuilder(self.ground, self.store, self.engine, self.read.extend)
 
     def uri(self, name: str) -> str:
-        """Of a file by its name below the folder."""
+        """Return the URI of a file by its name below the folder."""
         return uri_of(self.root / name)
 
     def write(self, name: str, text: str | bytes) -> None:
-        """Put a file on the disk; the index is not told."""
+        """Write a file without notifying the index."""
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     def close(self) -> None:
-        """Let go of both."""
+        """Close the builder and the store."""
         self.builder.close()
         self.store.close()
 
     def settle(self) -> None:
-        """Do all that is left to do."""
+        """Run all remaining steps."""
         while self.builder.step():
             pass
 
     def scan(self) -> None:
-        """Look at the whole folder."""
+        """Scan the whole folder."""
         self.read.clear()
         self.builder.scan()
         self.settle()
 
     def change(self, *names: str) -> None:
-        """Tell the index of files that have changed."""
+        """Notify the index of changed files."""
         self.read.clear()
         self.builder.changed([self.uri(name) for name in names])
         self.settle()
 
     def find(self, text: str) -> list[str]:
-        """The names of the files in which something is found."""
+        """Return the names of the files found for a text."""
         return sorted({hit.file for hit in self.engine.search(ChunkQuery(text))})

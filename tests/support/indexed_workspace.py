@@ -1,4 +1,4 @@
-"""A workspace on the disk with the real index of it: a process of its own, asked as the server asks."""
+"""A workspace on the disk with its real index process, called as the server calls it."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -18,7 +18,7 @@ WAIT_SECONDS = 60
 
 
 class IndexedWorkspace:
-    """A workspace on the disk, and the index of it."""
+    """A workspace on the disk with its index."""
 
     def __init__(
         self, root: Path, endpoint: VectorSource | None = None, *, watches: bool = True
@@ -33,7 +33,7 @@ class IndexedWorkspace:
         self.index = self.new_index()
 
     def new_index(self) -> IndexService:
-        """An index as a server starting now would have it."""
+        """Make an index like that of a newly started server."""
         return IndexService(
             System(),
             self._start,

@@ -1,4 +1,4 @@
-"""A page whose hunks stand in its text as blocks, and the texts that most tests of that begin with."""
+"""A document whose hunks are blocks in its text, and the texts that most of its tests use."""
 
 from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import changes_between
@@ -20,15 +20,15 @@ FENCED = (
 
 
 class InlineReviewHarness(ReviewHarness):
-    """A page whose hunks are shown in its text."""
+    """A document whose hunks are shown in its text."""
 
     def show(self, *hunk_ids: str) -> None:
-        """Put in blocks, all showable ones by default; the editor reports the smallest change."""
+        """Insert blocks, by default all showable ones; the editor reports the smallest change."""
         ids = hunk_ids or self.ledger.blocks.showable(self.document)
         self._do(self.ledger.blocks.show(self.document, ids))
 
     def take_out(self, *hunk_ids: str, then: HunkState = HunkState.REJECTED) -> None:
-        """Take blocks out of the text, by default because they are rejected."""
+        """Remove blocks from the text, by default because they are rejected."""
         self._do(
             self.ledger.blocks.take_out(
                 self.document, hunk_ids, then, dict.fromkeys(hunk_ids, "no")
@@ -36,7 +36,7 @@ class InlineReviewHarness(ReviewHarness):
         )
 
     def amend(self, **new: str) -> None:
-        """Give blocks other new lines, by the ids of their hunks."""
+        """Give blocks other new lines, by hunk id."""
         self._do(self.ledger.blocks.rewrite(self.document, new))
 
     def _do(self, edit: object) -> None:
@@ -44,17 +44,17 @@ class InlineReviewHarness(ReviewHarness):
         self.apply(*changes_between(self.text, edit.apply(self.text)))  # type: ignore[attr-defined]
 
     def hunk(self, nth: int) -> Hunk:
-        """The one that was proposed as the `nth`, from 1."""
+        """Return the hunk that was proposed as the `nth`, from 1."""
         return self.ledger.hunk(f"h{nth}")
 
     def edit(self, old: str, new: str) -> None:
-        """The user replaces a piece of the text that stands there once."""
+        """Replace, as the user, a text that occurs once."""
         assert self.text.count(old) == 1
         self.replace(self.text.replace(old, new))
 
 
 def shown(uri: str = CODE, old: str = OLD, new: str = NEW) -> InlineReviewHarness:
-    """A page with all hunks of the step from `old` to `new` in its text."""
+    """Make a document that shows all hunks from `old` to `new` in its text."""
     page = InlineReviewHarness(old, uri)
     page.propose(new)
     page.show()
@@ -62,5 +62,5 @@ def shown(uri: str = CODE, old: str = OLD, new: str = NEW) -> InlineReviewHarnes
 
 
 def texts(hunk: Hunk) -> tuple[str, str, str, bool]:
-    """State, old text, new text, and whether it stands in the text."""
+    """Return state, old text, new text, and whether the hunk is shown in the text."""
     return hunk.state, hunk.old, hunk.new, hunk.inline

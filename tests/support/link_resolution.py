@@ -1,4 +1,4 @@
-"""Which files a link means in a workspace that has build files."""
+"""Resolution of links in a workspace that has build files."""
 
 from stet.links.build_files import read_build
 from stet.links.file_table import FileTable
@@ -7,7 +7,7 @@ from stet.links.links import find_links
 
 
 def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
-    """What the first link of `text` means beside these files; `a__go_mod="..."` is `a/go.mod`."""
+    """Return the files that the first link of `text` means; `a__go_mod="..."` is `a/go.mod`."""
     read = {
         f"/ws/{name}": read_build(message, name)
         for key, message in builds.items()

@@ -11,7 +11,7 @@ Reply = dict[str, Any]
 
 
 def calls(*wanted_calls: tuple[str, dict[str, Any]], text: str = "") -> Reply:
-    """A model's answer that calls tools."""
+    """Make a model's answer that calls tools."""
     return {
         "text": text,
         "tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted_calls],
@@ -19,35 +19,35 @@ def calls(*wanted_calls: tuple[str, dict[str, Any]], text: str = "") -> Reply:
 
 
 def edit(file: str, old: str, new: str, summary: str = "") -> tuple[str, dict[str, Any]]:
-    """A call of `edit_file`."""
+    """Make a call of `edit_file`."""
     return "edit_file", {"file": file, "old_text": old, "new_text": new, "summary": summary}
 
 
 def done(summary: str = "Done.") -> Reply:
-    """The last answer of most turns."""
+    """Make the last answer of most turns."""
     return calls(("done", {"summary": summary}))
 
 
 def scripted(folder: Path, *replies: Reply) -> dict[str, str]:
-    """The environment that makes the server's model say these replies, in order."""
+    """Return the environment that makes the server's model give these replies, in order."""
     path = folder / "script.json"
     path.write_text(json.dumps(replies))
     return {"STET_SCRIPTED_MODEL": str(path)}
 
 
 def provider(server: OpenAIServer) -> dict[str, str]:
-    """The environment that makes the server use a loopback provider."""
+    """Return the environment that makes the server use a loopback provider."""
     return {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": server.base_url, "no_proxy": "*"}
 
 
 async def ask(editor: FakeEditor, prompt: str, **arguments: Any) -> str:
-    """Ask; gives the turn's id at once."""
+    """Ask; return the turn's id at once."""
     answer = await editor.command("stet.ask", {"prompt": prompt, **arguments})
     return str(answer["turn"])
 
 
 async def end_of(editor: FakeEditor, turn: str) -> Any:
-    """The turn once it is over, as `stet.turn` answers it."""
+    """Return the finished turn as `stet.turn` answers it."""
     found = await editor.command("stet.turn", {"turn": turn})
     title = f"Stet: {found['prompt']}"
     await editor.wait_until(lambda: _ended(editor, title))
@@ -55,12 +55,12 @@ async def end_of(editor: FakeEditor, turn: str) -> Any:
 
 
 async def run(editor: FakeEditor, prompt: str, **arguments: Any) -> Any:
-    """Ask and wait for the end."""
+    """Ask and wait for the end; return the turn."""
     return await end_of(editor, await ask(editor, prompt, **arguments))
 
 
 async def run_answering(editor: FakeEditor, prompt: str, *answers: str, **arguments: Any) -> Any:
-    """Ask, answer what the turn asks, one question after the other, and wait for the end."""
+    """Ask, answer the turn's questions in order, and wait for the end."""
     turn, last = await ask(editor, prompt, **arguments), ""
     for answer in answers:
         last = await question_of(editor, turn, after=last)
@@ -69,9 +69,9 @@ async def run_answering(editor: FakeEditor, prompt: str, *answers: str, **argume
 
 
 async def question_of(editor: FakeEditor, turn: str, after: str = "") -> str:
-    """The id of what a turn asks, once it asks something else than `after`."""
+    """Return the id of the turn's question, once it is another than `after`."""
     while True:
-        # Noted before asking: what comes together with the answer may be what is waited for.
+        # Read before the request: the awaited message may arrive together with the answer.
         arrived = editor.n_news
         found = await editor.command("stet.turn", {"turn": turn})
         if found["question"] and found["question"]["id"] != after:
@@ -81,14 +81,14 @@ async def question_of(editor: FakeEditor, turn: str, after: str = "") -> str:
 
 
 async def states(editor: FakeEditor) -> dict[str, str]:
-    """The state of every hunk by its id."""
+    """Return the state of every hunk by its id."""
     return {hunk["hunk"]: hunk["state"] for hunk in await editor.command("stet.proposals")}
 
 
 async def wait_for_states(editor: FakeEditor, **wanted: str) -> None:
     """Wait until these hunks are in these states."""
     while True:
-        # Noted before asking: what comes together with the answer may be what is waited for.
+        # Read before the request: the awaited message may arrive together with the answer.
         arrived = editor.n_news
         now = await states(editor)
         if all(now.get(hunk) == state for hunk, state in wanted.items()):
@@ -97,7 +97,7 @@ async def wait_for_states(editor: FakeEditor, **wanted: str) -> None:
 
 
 def _ended(editor: FakeEditor, title: str) -> bool:
-    """Whether the last piece of work of that title has ended."""
+    """Tell whether the last progress of that title has ended."""
     shown = [reports for reports in editor.progress_reports.values() if reports]
     reports = [one for one in shown if getattr(one[0], "title", "") == title]
     return bool(reports) and getattr(reports[-1][-1], "kind", "") == "end"

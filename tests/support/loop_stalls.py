@@ -1,4 +1,4 @@
-"""How long one thing holds the event loop."""
+"""The longest time for which one callback blocks the event loop."""
 
 import asyncio
 import gc
@@ -7,10 +7,10 @@ from time import thread_time
 
 
 async def longest_stall(work: Awaitable[str]) -> tuple[float, str]:
-    """The longest that the event loop works on one thing meanwhile, in seconds of processor time; and
-    what came.
+    """Return the longest time that the event loop works on one callback meanwhile, in seconds of
+    processor time; and the result.
     """
-    # All that thousands of other tests have left would be looked through in between, which takes long.
+    # Otherwise a collection of the garbage of thousands of other tests would be measured.
     gc.collect()
     loop, longest, last, is_over = asyncio.get_running_loop(), 0.0, thread_time(), False
 

@@ -1,11 +1,11 @@
-r"""A small world in memory: a `System` that never asks the real one.
+r"""A simulated machine in memory: a `System` that never calls the real one.
 
     system = MemorySystem({"/ws/a.py": "x = 1\n"}, links={"/ws/out": "/etc"})
     system.time = 1_700_000_100.0
-    system.put("/ws/a.py", "x = 2\n")      # what another program does to the disk
+    system.put("/ws/a.py", "x = 2\n")      # a change by another program
 
-Stet changes this world only by the operations on a user's files that need an approval; `add_file`
-and `remove` are for the owner of the world.
+Stet changes this disk only by the operations on a user's files that need an approval; `add_file`
+and `remove` are for the test.
 """
 
 import asyncio
@@ -18,20 +18,20 @@ from stet.system.program import Program, ProgramResult
 from stet.system.system import FileKind, FileStat, System
 
 START = 1_700_000_000.0
-"""When the world begins: 2023-11-14T22:13:20Z."""
+"""The initial time: 2023-11-14T22:13:20Z."""
 _TRASH = Path("/state/trash")
 _MAX_LINKS = 40
-"""As many links as Linux follows before it calls it a loop."""
+"""The number of links that Linux follows before it reports a loop."""
 
 
 class MemorySystem(System):
-    """Files, folders and links in a dictionary, and a clock that moves when told to.
+    """Files, folders and links in a dictionary, and a clock that the test moves.
 
     Attributes:
-        time: What `now` answers, seconds since the epoch; `monotonic` counts from the start.
-        environment: What `environ` answers.
-        case_sensitive: False for a world like macOS's, where `A.py` opens `a.py`.
-        programs: What `run` can run, by name.
+        time: The result of `now`, seconds since the epoch; `monotonic` counts from the start.
+        environment: The result of `environ`.
+        case_sensitive: False for a disk like macOS's, on which `A.py` opens `a.py`.
+        programs: The programs that `run` can run, by name.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class MemorySystem(System):
         time: float = START,
         case_sensitive: bool = True,
     ) -> None:
-        """Make the world; a name that ends with `/` is an empty folder, text is UTF-8."""
+        """Fill the disk; a name that ends with `/` is an empty folder, text is encoded as UTF-8."""
         super().__init__()
         self.time = time
         self.environment: dict[str, str] = dict(environment or {})
@@ -61,7 +61,7 @@ class MemorySystem(System):
     def add_file(
         self, path: str | Path, content: str | bytes, *, mtime: float | None = None
     ) -> None:
-        """Write a file as another program would; `mtime` is the world's time unless given."""
+        """Write a file as another program would; `mtime` is by default the current time."""
         if isinstance(path, str) and path.endswith("/"):
             self._insert(Path(path), None, mtime)
             return
@@ -69,11 +69,11 @@ class MemorySystem(System):
         self._insert(Path(path), data, mtime)
 
     def add_link(self, path: str | Path, target: str | Path) -> None:
-        """Make a symbolic link; a relative `target` counts from the link's folder."""
+        """Make a symbolic link; a relative `target` is relative to the link's folder."""
         self._insert(Path(path), Path(target))
 
     def remove(self, path: str | Path) -> None:
-        """Take a file, a link or a folder with all it holds out of the world."""
+        """Remove a file, a link or a folder with its contents."""
         gone = Path(path)
         for entry in [entry for entry in self._entries if entry == gone or gone in entry.parents]:
             del self._entries[entry]
@@ -81,7 +81,7 @@ class MemorySystem(System):
             self._spelling.pop(self._key(entry), None)
 
     def stat(self, path: Path) -> FileStat | None:
-        """Return what is at `path`, without following links; None if nothing is there."""
+        """Return the stat of `path`, without following links; None if nothing exists there."""
         entry = self._spelled(self.real_path(path.parent) / path.name)
         if entry not in self._entries:
             return None
@@ -106,7 +106,7 @@ class MemorySystem(System):
         raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
 
     def read_real(self, path: Path, limit: int) -> bytes:
-        """As `read_bytes`, of a path without links.
+        """Read like `read_bytes`, but refuse a path with links.
 
         Raises:
             OSError: As `read_bytes`, or if a part of the path is a link.
@@ -123,31 +123,31 @@ class MemorySystem(System):
         return folder
 
     def cache_folder(self) -> Path:
-        """Return the folder for what Stet can make again: `/cache`."""
+        """Return the folder for data that Stet can recreate: `/cache`."""
         folder = Path("/cache")
         if folder not in self._entries:
             self._insert(folder, None)
         return folder
 
     def write_generated(self, name: str, text: str) -> Path:
-        """Write one of Stet's own documents."""
+        """Write one of Stet's own documents; return its path."""
         path = self.state_folder() / name
         self.add_file(path, text)
         return path
 
     def create_file(self, path: Path, text: str) -> None:
-        """Make a user's file that is not there yet, and the folders above it.
+        """Create a user's file that does not exist yet, and the folders above it.
 
         Raises:
-            OSError: If something is there, or a folder above it is a link or no folder.
+            OSError: If `path` exists, or a folder above it is a link or no folder.
         """
         self._insert_new(path, text.encode("utf-8", "surrogatepass"), self.time)
 
     def move_file(self, path: Path, new: Path) -> None:
-        """Give a user's file another name, where nothing is.
+        """Rename a user's file to a name that does not exist.
 
         Raises:
-            OSError: If there is no regular file, or something has the new name.
+            OSError: If `path` is no regular file, or `new` exists.
         """
         data, mtime = self._regular_content(path), self._mtimes[path]
         same_entry = not self.case_sensitive and self._key(path) == self._key(new)
@@ -161,7 +161,7 @@ class MemorySystem(System):
         """Copy a user's file into the trash; return the path of the copy.
 
         Raises:
-            OSError: If it is no regular file.
+            OSError: If `path` is no regular file.
         """
         data = self._regular_content(path)
         stamp = _TRASH / f"{self.time:.0f}"
@@ -174,29 +174,29 @@ class MemorySystem(System):
         """Move a user's file into the trash; return the new path.
 
         Raises:
-            OSError: If it is no regular file.
+            OSError: If `path` is no regular file.
         """
         place = self.copy_to_trash(path)
         self.remove(path)
         return place
 
     def trashed(self, path: Path) -> Iterator[Path]:
-        """Yield what the trash holds of the file that was at `path`, the newest first."""
+        """Yield the trashed versions of the file that was at `path`, the newest first."""
         for name, _ in reversed(list(self.list_folder(_TRASH))):
             place = _TRASH / name / path.relative_to(path.anchor)
             if place in self._entries:
                 yield place
 
     def restore(self, trashed: Path, path: Path) -> None:
-        """Bring a file back from the trash to where nothing is.
+        """Move a file from the trash to a path that does not exist.
 
         Raises:
-            OSError: If something is there, or the trash holds it no more.
+            OSError: If `path` exists, or the trash no longer has the file.
         """
         self._insert_new(path, self._regular_content(trashed), self._mtimes[trashed])
 
     def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
-        """Delete older contents of the trash for good; return how many places were emptied."""
+        """Delete older contents of the trash for good; return how many folders were emptied."""
         n_removed = 0
         for name, _ in list(self.list_folder(_TRASH)):
             place = _TRASH / name
@@ -215,11 +215,11 @@ class MemorySystem(System):
                 yield name, found
 
     def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
-        """As `list_folder`, of a path that `real_path` gave; nothing where a link has come in."""
+        """List like `list_folder` a path without links; list nothing if a link has appeared."""
         return self.list_folder(path) if self.real_path(path) == path else iter(())
 
     def real_path(self, path: Path) -> Path:
-        """`path` with every link resolved; the part that does not exist stays as it is."""
+        """Return `path` with every link resolved; a missing part stays as it is."""
         real = Path(path.anchor)
         todo = list(reversed(path.relative_to(path.anchor).parts))
         n_links = 0
@@ -239,15 +239,15 @@ class MemorySystem(System):
         return real
 
     def now(self) -> float:
-        """Return the world's time, in seconds since the epoch."""
+        """Return the simulated time, in seconds since the epoch."""
         return self.time
 
     def monotonic(self) -> float:
-        """Seconds since the world began."""
+        """Return the seconds since the start."""
         return self.time - self._start
 
     def environ(self) -> Mapping[str, str]:
-        """`environment`, read-only."""
+        """Return `environment`, read-only."""
         return MappingProxyType(self.environment)
 
     async def start_process(
@@ -256,7 +256,7 @@ class MemorySystem(System):
         *,
         env: Mapping[str, str] | None = None,
     ) -> asyncio.subprocess.Process:
-        """Never starts: this world has no programs.
+        """Fail, as there are no programs to start.
 
         Raises:
             FileNotFoundError: Always.
@@ -274,7 +274,7 @@ class MemorySystem(System):
         return await known(program)
 
     def _insert(self, path: Path, content: bytes | Path | None, mtime: float | None = None) -> None:
-        """Put an entry into the world, with the folders above it."""
+        """Add an entry and the folders above it."""
         if not path.is_absolute():
             raise ValueError(f"A path in a MemorySystem is absolute, not {str(path)!r}")
         for folder in reversed(path.parents):
@@ -293,7 +293,7 @@ class MemorySystem(System):
         return self.read_bytes(path, found.size)
 
     def _insert_new(self, path: Path, data: bytes, mtime: float) -> None:
-        """Put a file where nothing is, not through a link."""
+        """Add a file at a path that does not exist and has no link."""
         if self.stat(path) is not None:
             raise FileExistsError(errno.EEXIST, "File exists", str(path))
         self._check_no_link(path.parent)
@@ -311,7 +311,7 @@ class MemorySystem(System):
         self._spelling[self._key(path)] = path
 
     def _spelled(self, path: Path) -> Path:
-        """`path` as it was first written, where this world folds case."""
+        """Return `path` as it was first spelled, if this disk folds case."""
         return path if self.case_sensitive else self._spelling.get(self._key(path), path)
 
     def _key(self, path: Path) -> str:

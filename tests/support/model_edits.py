@@ -1,4 +1,4 @@
-"""Edits as a model gets them wrong, each with the text a person would expect in the end."""
+"""Edits with a model's typical mistakes, each with the expected text."""
 
 # ruff: noqa: RUF001 - typographic signs are what is tested here
 
@@ -11,14 +11,14 @@ WORDS = ("alpha", "beta", "call(x)", 'say("hi")', "it's", "end", "x - y", "wait.
 
 @dataclass(frozen=True)
 class Case:
-    """A file, what the model sends, and the file afterwards."""
+    """A file, the model's edit, and the file afterwards."""
 
     live: str
     old: str
     new: str
     expected: str
     first: int
-    """The line (0-based) at which the block starts."""
+    """The first line of the block, 0-based."""
     n: int
 
 
@@ -45,11 +45,11 @@ FILE_FORMS: dict[str, Callable[[str, random.Random], str]] = {
     "quotes": lambda line, _: _typographic(line),
     "all": lambda line, rng: _sloppy_trailing("    " + _typographic(line), rng),
 }
-"""How the file writes a line that the model writes plainly."""
+"""Ways in which the file writes a line that the model writes plainly."""
 
 
 def perturbed(rng: random.Random, kind: str) -> Case:
-    """A random file with one block of lines to be edited."""
+    """Make a random file with one block of lines to edit."""
     plain = ["    " * rng.randrange(3) + " ".join(rng.choices(WORDS, k=4)) for _ in range(24)]
     if rng.random() < 0.5:  # near copies, which must never be edited
         plain[14:20] = plain[2:8]
@@ -58,7 +58,7 @@ def perturbed(rng: random.Random, kind: str) -> Case:
     first = rng.randrange(len(plain) - n)
     old = plain[first : first + n]
     if any(written[at : at + n] == old for at in range(len(plain)) if at != first):
-        return perturbed(rng, kind)  # exactly what the model wrote stands elsewhere: no mistake
+        return perturbed(rng, kind)  # an exact copy of the model's text would be no mistake
     new, made = list(old), written[first : first + n]
     at = rng.randrange(n)
     how = rng.choice(("change", "insert", "delete"))
@@ -86,7 +86,7 @@ def perturbed(rng: random.Random, kind: str) -> Case:
 
 
 def is_plainly_unique(case: Case) -> bool:
-    """Whether the block is there once even for somebody who reads carelessly."""
+    """Tell whether the block occurs once, even with loose comparison."""
     lines = [_typographic(line).strip() for line in case.live.splitlines()]
     wanted = [_typographic(line).strip() for line in case.old.splitlines()]
     return sum(lines[at : at + case.n] == wanted for at in range(len(lines))) == 1

@@ -1,7 +1,7 @@
 """The faults of model servers that a turn must survive, M1 to M43, as a table.
 
-Each says what the server answers, in order, and what must come of the turn. The numbers are those of
-the list that the project keeps.
+Each entry has the server's answers, in order, and the expected outcome of the turn. The numbers are
+those of the project's list.
 """
 
 import gzip
@@ -30,16 +30,16 @@ CALLED = delta(finish="tool_calls")
 
 @dataclass(frozen=True)
 class Fault:
-    """One way to fail.
+    """One kind of failure.
 
     Attributes:
-        id: Its number and what it is.
-        replies: What the server answers.
-        words: In the sentence that is shown: at the end, while it is tried again, or of a tool.
-        state: How the turn ends.
-        n_hunks: How many hunks it has proposed.
+        id: The number and a short description.
+        replies: The server's answers.
+        words: A part of the displayed sentence: at the end, during a retry, or of a tool.
+        state: The final state of the turn.
+        n_hunks: The number of proposed hunks.
         tools: The states of its tool calls, in order.
-        spoken: What the model has said, as far as it counts.
+        spoken: The model's text, as far as it counts.
     """
 
     id: str
@@ -52,31 +52,31 @@ class Fault:
 
 
 def calling(*pieces: Any, end: End = End.DONE, after: Sequence[Any] = (CALLED,)) -> Reply:
-    """An answer that calls tools, in these pieces."""
+    """Make an answer that calls tools, in these pieces."""
     return Reply([*(delta(tool_calls=[one]) for one in pieces), *after], end)
 
 
 def edit(arguments: str = EDIT, **fields: Any) -> Any:
-    """A whole call of `edit_file` in one piece."""
+    """Make a whole call of `edit_file` in one piece."""
     index = fields.pop("index", 0)
     return piece(index, **{"id": "c1", "name": "edit_file", "arguments": arguments, **fields})
 
 
 def twice(reply: Reply) -> list[Scripted]:
-    """The same fault again when it is tried again."""
+    """Repeat the same fault in the retry."""
     return [reply, reply]
 
 
 def goes_on(
     name: str, reply: Reply, *tools: str, n_hunks: int = 0, words: str = "", spoken: str = ""
 ) -> Fault:
-    """A fault that the turn gets over: the model is told, or what it meant is clear."""
+    """Make a fault after which the turn continues, with an error or a clear intent."""
     states = (*tools, "completed")
     return Fault(name, [reply, DONE], words, "completed", n_hunks, states, spoken)
 
 
 def reported_fault(name: str, words: str, *pieces: Any) -> Fault:
-    """A call that can't be carried out: the model is told why."""
+    """Make a fault of a call that can't be executed: the model is told the reason."""
     return goes_on(name, calling(*pieces), "error", words=words)
 
 
@@ -184,4 +184,4 @@ GOES_ON = [
 ]  # fmt: skip
 FAULTS = [*PASSES, *FAILS, *GOES_ON]
 ELSEWHERE = {"M40", "M41", "M42", "M43"}
-"""Those that no reply makes: names, certificates, clocks, and the user."""
+"""Faults that no reply makes: names, certificates, clocks, and the user."""

@@ -1,4 +1,4 @@
-"""Asking a model in a test: short time-outs, no jitter, everything it says kept."""
+"""Model requests in tests: short time-outs, no jitter, recorded output."""
 
 from dataclasses import dataclass, field
 
@@ -20,7 +20,7 @@ READ_FILE = ToolDefinition(
 
 
 def question(text: str = "Hello?", *tools: ToolDefinition) -> Request:
-    """A request with a system message and one of the user."""
+    """Make a request with a system message and a user message."""
     return Request((Message("system", "Be brief."), Message("user", text)), tools)
 
 
@@ -32,28 +32,28 @@ def model_at(
     sampling: Sampling | None = None,
     name: str = "gpt-test",
 ) -> OpenAIModel:
-    """The adapter, pointed at a test's server."""
+    """Make the adapter for a test's server."""
     endpoint = ModelEndpoint("openai", server.base_url, name, api_key=KEY, key_env="OPENAI_API_KEY")
     return OpenAIModel(endpoint, System(), timeouts=timeouts, retry=retry, sampling=sampling)
 
 
 @dataclass
 class ModelOutput:
-    """What a model let be known while it answered."""
+    """Everything that a model has reported while it answered."""
 
     pieces: list[str] = field(default_factory=list)
     waits: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        """What was streamed since the round last began anew."""
+        """Return the text streamed since the round was last restarted."""
         return "".join(self.pieces)
 
     def wait(self, sentence: str) -> None:
-        """The round begins anew: what was streamed is void."""
+        """Record a restart of the round: the text streamed before is void."""
         self.waits.append(sentence)
         self.pieces.clear()
 
     async def ask(self, model: Model, request: Request | None = None) -> Completion:
-        """Ask, and keep what is streamed."""
+        """Ask, and record the streamed text."""
         return await model.complete(request or question(), self.pieces.append, self.wait)

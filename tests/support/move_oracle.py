@@ -14,9 +14,9 @@ World = dict[str, str]
 def move(
     world: Mapping[str, str], old: str, new: str, others: Collection[str] = ()
 ) -> tuple[World, list[tuple[str, str]]]:
-    """The texts after a move, and the links that were left; `others` lie on the disk too.
+    """Return the texts after a move, and the links left unchanged; `others` exist on the disk too.
 
-    Names are below `/ws`.
+    Names are relative to `/ws`.
     """
     builds = {
         f"/ws/{name}": read_build(text, name) for name, text in world.items() if is_build(name)

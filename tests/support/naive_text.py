@@ -1,4 +1,4 @@
-"""A second text store, written to be obviously right: one string, everything counted anew.
+"""A second text store, written to be obviously correct: one string, every position recomputed.
 
 It shares no code with `stet.text` and does its arithmetic by encoding prefixes.
 """
@@ -11,14 +11,14 @@ NASTY = (
     "a", "b", "xyz", " ", "\t", "\n", "\n", "\r", "\r\n", "\r\n", "\x00", "\x0b", "\x0c", "\x1c",
     "\x85", "\u2028", "\u2029", "\ufeff", "é", "e\u0301", "中文", "😀", "👩\u200d🚀", "\ud83d", "\ude00",
 )  # fmt: skip
-"""Pieces that editors really send and that text stores trip over."""
+"""Pieces that editors really send and that are difficult for text stores."""
 
 SIZES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
 @lru_cache(maxsize=2)  # an edit of a long text asks for the same lines several times
 def naive_lines(text: str) -> tuple[tuple[int, str, str], ...]:
-    """Each line as (offset, text, line end)."""
+    """Return each line as (offset, text, line end)."""
     found = re.finditer(r"([^\r\n]*)(\r\n|\n|\r|\Z)", text)
     lines = [(match.start(), match[1], match[2]) for match in found]
     if len(lines) > 1 and lines[-1][1:] == ("", "") and lines[-2][2] == "":
@@ -27,7 +27,7 @@ def naive_lines(text: str) -> tuple[tuple[int, str, str], ...]:
 
 
 def naive_offset(text: str, line: int, units: int, encoding: str) -> int:
-    """The offset of a position as an editor sends it, clamped as LSP says."""
+    """Return the offset of an editor's position, clamped as LSP requires."""
     lines = naive_lines(text)
     if line < 0:
         return 0
@@ -43,7 +43,7 @@ def naive_offset(text: str, line: int, units: int, encoding: str) -> int:
 
 
 def naive_splice(text: str, edit: tuple[int, int, int, int, str], encoding: str) -> str:
-    """`text` after an edit (start line and units, end line and units, new text)."""
+    """Return `text` after an edit (start line and units, end line and units, new text)."""
     start_line, start_units, end_line, end_units, new = edit
     if encoding == "utf-16":  # an edit may begin or end within a character
         start, end = sorted(
@@ -58,12 +58,12 @@ def naive_splice(text: str, edit: tuple[int, int, int, int, str], encoding: str)
 
 
 def whole(text: str) -> str:
-    """`text`, in which two halves of a character that have met are that character."""
+    """Return `text` with two adjacent surrogates joined into one character."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _unit(text: str, line: int, units: int) -> int:
-    """The offset of a position in units of UTF-16, clamped as LSP says."""
+    """Return the offset of a position in UTF-16 units, clamped as LSP requires."""
     lines = naive_lines(text)
     if line < 0:
         return 0
@@ -78,12 +78,12 @@ def _n_units(text: str) -> int:
 
 
 def nasty_text(rng: random.Random, n_pieces: int) -> str:
-    """Random pieces, joined."""
+    """Join random pieces."""
     return whole("".join(rng.choices(NASTY, k=n_pieces)))
 
 
 def nasty_edit(rng: random.Random, n_lines: int) -> tuple[int, int, int, int, str]:
-    """A random edit of a text of about `n_lines` lines; often out of range, often reversed."""
+    """Make a random edit of a text of about `n_lines` lines; often out of range, often reversed."""
 
     def place() -> tuple[int, int]:
         line = rng.randrange(-1, n_lines + 2)

@@ -1,4 +1,4 @@
-"""An agent that has one file open, and the replies that most of its turns are made of."""
+"""An agent with one open file, and the replies of which most of its turns consist."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ DONE = call("done", summary="Done.")
 
 
 def make_agent(*replies: Reply, settings: Settings | None = None, **agent: object) -> AgentHarness:
-    """An agent that has `a.py` open."""
+    """Make an agent with `a.py` open."""
     if agent:
         settings = Settings(agent=AgentSettings(**agent))  # type: ignore[arg-type]
     world = make_workspace({"/ws/b.py": "b\n"}, opened={"/ws/a.py": TEXT}, settings=settings)
@@ -22,13 +22,13 @@ def make_agent(*replies: Reply, settings: Settings | None = None, **agent: objec
 
 
 def raw(*arguments: str, name: str = "read_file", call_id: str = "") -> Completion:
-    """Calls with arguments as a model may write them."""
+    """Make calls with unparsed arguments as a model may write them."""
     calls = tuple(ToolCall(call_id, name, each) for each in arguments)
     return Completion("", calls, StopReason.TOOL_CALLS)
 
 
 class PausedReply:
-    """A reply that is kept back."""
+    """A reply that waits for the test's permission."""
 
     def __init__(self, reply: Completion) -> None:
         self.asked, self.go, self.reply = asyncio.Event(), asyncio.Event(), reply

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server on loopback that answers what a test tells it to, or misbehaves.
+"""An OpenAI-compatible server on loopback with scripted answers and faults.
 
     async with OpenAIServer([say("Hello."), Reply(status=500)]) as server:
         ...  # server.base_url, server.requests, await server.asked(1)
@@ -21,35 +21,35 @@ from tests.support.http_server import HttpRequest, HttpServer, read_request, res
 
 
 class End(Enum):
-    """How a streamed reply ends."""
+    """The end of a streamed reply."""
 
     DONE = "done"
-    """With `[DONE]`, as it should."""
+    """The stream ends with `[DONE]`, as specified."""
     EOF = "eof"
-    """The body ends in good order, but without `[DONE]`."""
+    """The body ends normally, but without `[DONE]`."""
     CUT = "cut"
     """The connection is closed in the middle of the body."""
     RESET = "reset"
     """The connection is reset in the middle of the body."""
     HANG = "hang"
-    """Nothing more comes; the connection stays open until the client closes it."""
+    """The connection stays open without data until the client closes it."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer.
+    """One scripted answer.
 
     Attributes:
-        events: What is streamed: a mapping as a `data:` event, text and bytes as they are.
-        end: How it ends.
+        events: The stream: a mapping as a `data:` event, text and bytes unchanged.
+        end: The end of the stream.
         status: The HTTP status.
-        headers: More headers.
-        content_type: Of the body.
+        headers: Additional headers.
+        content_type: The content type of the body.
         body: The whole body instead of a stream: text, or something to be sent as JSON.
         slice: Send this many bytes at a time, each in its own packet; 0: event by event.
         pause: Seconds between two pieces.
-        drop: Close the connection without a word.
-        trailer: Header lines behind the last chunk of a stream, each with its end.
+        drop: Whether to close the connection without an answer.
+        trailer: Header lines after the last chunk of a stream, each with its line end.
     """
 
     events: Sequence[Mapping[str, Any] | str | bytes] = ()
@@ -68,13 +68,13 @@ Scripted = Reply | Completion | Callable[[HttpRequest], Reply]
 
 
 def delta(*, finish: str | None = None, index: int = 0, **fields: Any) -> dict[str, Any]:
-    """A chunk: `delta(content="Hi")`, `delta(finish="stop")`."""
+    """Make a chunk: `delta(content="Hi")`, `delta(finish="stop")`."""
     choice = {"index": index, "delta": fields, "finish_reason": finish}
     return {"id": "c1", "object": "chat.completion.chunk", "model": "test-1", "choices": [choice]}
 
 
 def usage(prompt: int, completion: int, cached: int = 0) -> dict[str, Any]:
-    """The last chunk of a stream with `include_usage`: no choices, only figures."""
+    """Make the last chunk of a stream with `include_usage`: no choices, only counts."""
     figures = {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
@@ -85,14 +85,14 @@ def usage(prompt: int, completion: int, cached: int = 0) -> dict[str, Any]:
 
 
 def piece(index: int | None = 0, **fields: Any) -> dict[str, Any]:
-    """A piece of a tool call: `piece(0, id="a", name="read_file", arguments="{")`."""
+    """Make a piece of a tool call: `piece(0, id="a", name="read_file", arguments="{")`."""
     function = {key: fields.pop(key) for key in ("name", "arguments") if key in fields}
     numbered = {} if index is None else {"index": index}
     return {**numbered, **fields, "function": function}
 
 
 def say(text: str, *, finish: str = "stop") -> Reply:
-    """An answer in words, one event a word."""
+    """Make a text answer, one event per word."""
     words = text.split(" ")
     pieces = [word if n == 0 else f" {word}" for n, word in enumerate(words)]
     events = [delta(content=one) for one in pieces]
@@ -100,12 +100,12 @@ def say(text: str, *, finish: str = "stop") -> Reply:
 
 
 def call(name: str, /, **arguments: Any) -> Reply:
-    """An answer that calls one tool, its arguments in two pieces."""
+    """Make an answer that calls one tool, its arguments in two pieces."""
     return of(Completion("", (_wire_call(name, arguments),)))
 
 
 def of(completion: Completion) -> Reply:
-    """A completion as a stream."""
+    """Make a stream of a completion."""
     events = [delta(role="assistant", content=completion.text)]
     for n, one in enumerate(completion.tool_calls):
         half = len(one.arguments) // 2
@@ -123,23 +123,23 @@ def _wire_call(name: str, arguments: Mapping[str, Any]) -> Any:
 
 
 def error(status: int, message: str, *, code: str | None = None, **headers: str) -> Reply:
-    """A refusal: `error(429, "slow down", retry_after="1")`."""
+    """Make an error answer: `error(429, "slow down", retry_after="1")`."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
     return Reply(status=status, body=body, headers=named)
 
 
 class OpenAIServer(HttpServer):
-    """The server.
+    """An OpenAI-compatible server on loopback.
 
     Args:
-        replies: One for each request to `/chat/completions`, in order.
-        pages: Other paths and what a GET of them answers: text, a `Reply`, or something sent as JSON.
-        tls: Its certificate, for https.
+        replies: The answers to requests to `/chat/completions`, in order.
+        pages: Other paths and their answers to GET: text, a `Reply`, or something sent as JSON.
+        tls: The TLS context, for https.
 
     Attributes:
-        requests: What was asked of `/chat/completions`, oldest first.
-        others: What else was asked.
+        requests: The requests to `/chat/completions`, oldest first.
+        others: The other requests.
     """
 
     def __init__(
@@ -158,15 +158,15 @@ class OpenAIServer(HttpServer):
 
     @property
     def base_url(self) -> str:
-        """For `model.baseUrl`."""
+        """Return the value for `model.baseUrl`."""
         return self.url("/v1")
 
     def add(self, *replies: Scripted) -> None:
-        """More replies."""
+        """Add replies."""
         self._replies.extend(replies)
 
     def forget(self) -> None:
-        """No replies are left."""
+        """Remove all remaining replies."""
         self._replies.clear()
 
     async def asked(self, n: int) -> None:
@@ -186,7 +186,7 @@ class OpenAIServer(HttpServer):
     async def _answer(
         self, asked: HttpRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Answer one request; whether the connection may be used again."""
+        """Answer one request; return whether the connection may be reused."""
         if not asked.path.partition("?")[0].endswith("/chat/completions"):
             self.others.append(asked)
             await _write(writer, self._page(asked))
@@ -246,7 +246,7 @@ class OpenAIServer(HttpServer):
 
 
 def _parts(reply: Reply) -> list[bytes]:
-    """The body in the pieces in which it is sent."""
+    """Return the body in the pieces in which it is sent."""
     pieces = [encoded(event) for event in reply.events]
     if reply.end is End.DONE:
         pieces.append(b"data: [DONE]\n\n")
@@ -257,7 +257,7 @@ def _parts(reply: Reply) -> list[bytes]:
 
 
 def encoded(event: Mapping[str, Any] | str | bytes) -> bytes:
-    """An event as it is streamed."""
+    """Encode an event as it is streamed."""
     if isinstance(event, bytes):
         return event
     if isinstance(event, str):
