@@ -39,7 +39,7 @@ READY_SECONDS = 10.0
 
 
 class Readiness(asyncio.Event):
-    """Set when settings are read and proposals, chats and presets of earlier runs are restored."""
+    """The event that settings are read and proposals, chats and presets of earlier runs are restored."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -396,7 +396,7 @@ class StetLanguageServer(LanguageServer):
         editor: The capabilities of the editor; known from `initialize` on.
         initialize_params: The parameters of `initialize`.
         tasks: All background work.
-        lifetime: The end of the run.
+        lifetime: The duration of the run.
     """
 
     protocol: StetProtocol

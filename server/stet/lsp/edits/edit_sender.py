@@ -31,7 +31,7 @@ OTHER_REFUSAL_SECONDS = 0.7
 """The time limit for newer text after another refusal: editors collect changes for half a second at
 most."""
 PAUSE_SECONDS = 0.3
-"""The time without a change of the text before an editor that checks no versions gets the edit again."""
+"""The time without typing after which an editor that checks no versions is sent the edit again."""
 TEXT_POLL_SECONDS = 0.02
 
 _VERSION_WORDS = re.compile(

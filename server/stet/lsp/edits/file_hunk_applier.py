@@ -27,7 +27,7 @@ from stet.workspace.uris import canonical, path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 CLOSED_SECONDS = 0.5
-"""The time after closing when a file is deleted: some editors close and reopen a file to reload it."""
+"""The time for which a file must stay closed before it is deleted: some editors reopen it to reload it."""
 FILE_CONFIRM_SECONDS = 2.0
 """The time limit for the result of a file operation after the editor has confirmed it."""
 FILE_POLL_SECONDS = 0.05
