@@ -1,7 +1,7 @@
-"""A real `opencode serve` on loopback, and a wire before it that is listened in on.
+"""A real `opencode serve` on loopback, and a proxy that records its requests.
 
-async with OpenCode.start(program, home) as server, Wire.tap(server) as wire:
-    ...  # the bridge's url is wire.url()
+async with OpenCode.start(program, home) as server, RecordingProxy.tap(server) as proxy:
+    ...  # the bridge's url is proxy.url()
 """
 
 import asyncio
@@ -18,7 +18,7 @@ import httpx2
 from tests.support.http_server import HttpRequest, HttpServer, read_request, response_head
 
 WAIT_SECONDS = 30.0
-"""For a server that starts; it has 180 MB to load."""
+"""Seconds that a server may take to start; it loads 180 MB."""
 PASSWORD = "canary-password-91c4"
 _LISTENS = re.compile(r"listening on http")
 _QUIET = {
@@ -28,10 +28,10 @@ _QUIET = {
 
 
 class OpenCode:
-    """One server, which can be killed and started again at the same port.
+    """A server process, which can be killed and restarted at the same port.
 
     Attributes:
-        port: Where it listens.
+        port: The port on which the server listens.
     """
 
     def __init__(self, program: Path, home: Path) -> None:
@@ -50,7 +50,7 @@ class OpenCode:
     @classmethod
     @asynccontextmanager
     async def start(cls, program: Path, home: Path) -> AsyncIterator["OpenCode"]:
-        """A server that listens."""
+        """Start a server that listens."""
         server = cls(program, home)
         try:
             await server.run()
@@ -60,7 +60,7 @@ class OpenCode:
             await server._client.aclose()
 
     async def run(self) -> None:
-        """Start it, and wait until it listens."""
+        """Start the process, and wait until it listens."""
         environment = {"PATH": os.environ["PATH"], "HOME": str(self._home), **_QUIET}
         self._process = await asyncio.create_subprocess_exec(
             str(self._program), "serve", "--hostname", "127.0.0.1", "--port", str(self.port),
@@ -80,7 +80,7 @@ class OpenCode:
         self._reading = asyncio.get_running_loop().create_task(self._process.stdout.read())
 
     async def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         if self._process is None:
             return
         if self._process.returncode is None:
@@ -93,24 +93,24 @@ class OpenCode:
     async def ask(
         self, method: str, path: str, folder: Path | None = None, body: Any = None
     ) -> Any:
-        """What it answers to a request of nobody's but the test's."""
+        """Return the answer to a request of the test."""
         query = {"directory": str(folder)} if folder else None
         response = await self._client.request(method, path, params=query, json=body)
         assert response.status_code == 200, f"{method} {path}: {response.text[:300]}"
         return response.json()
 
     async def session(self, folder: Path, **body: Any) -> str:
-        """A new session's id."""
+        """Create a session; return its id."""
         return str((await self.ask("POST", "/session", folder, body))["id"])
 
     async def say(self, session: str, folder: Path, text: str, **body: Any) -> None:
-        """A message of the user's, which nobody answers."""
+        """Send a user message that the agent does not answer."""
         parts = [{"type": "text", "text": text}]
         path = f"/session/{session}/message"
         await self.ask("POST", path, folder, {"noReply": True, "parts": parts, **body})
 
     async def ask_agent(self, session: str, folder: Path, text: str, **body: Any) -> None:
-        """A message of the user's, which the agent begins to answer."""
+        """Send a user message that the agent begins to answer."""
         parts = [{"type": "text", "text": text}]
         path = f"/session/{session}/prompt_async"
         response = await self._client.post(
@@ -119,20 +119,20 @@ class OpenCode:
         assert response.status_code == 204, response.text[:300]
 
     async def is_busy(self, session: str, folder: Path) -> bool:
-        """Whether the session's agent is at work."""
+        """Tell whether the session's agent is running."""
         states = await self.ask("GET", "/session/status", folder)
         return bool(states.get(session, {}).get("type", "idle") != "idle")
 
     async def messages(self, session: str, folder: Path) -> list[Any]:
-        """All messages, oldest first."""
+        """Return all messages, oldest first."""
         return list(await self.ask("GET", f"/session/{session}/message", folder))
 
     async def live(self, session: str, folder: Path) -> list[str]:
-        """The texts of context parts that the model sees."""
+        """Return the texts of the context parts that the model sees."""
         return [text for text, is_ignored in await self.ours(session, folder) if not is_ignored]
 
     async def ours(self, session: str, folder: Path) -> list[tuple[str, bool]]:
-        """All context parts: what each says, and whether it is hidden from the model."""
+        """Return all context parts: the text, and whether it is hidden from the model."""
         return [
             (part["text"], part.get("ignored", False))
             for message in await self.messages(session, folder)
@@ -142,13 +142,13 @@ class OpenCode:
 
 
 class RecordingProxy(HttpServer):
-    """Passes requests on to a server, and notes them.
+    """A proxy that forwards requests to a server and records them.
 
     Attributes:
-        asked: What was asked, oldest first.
-        told: What was then written, oldest first: requests other than GET that were answered.
-        hides: Paths that it answers with 404 in the server's place.
-        refuses: Requests that it answers with 400 in the server's place.
+        asked: The received requests, oldest first.
+        reported: The answered requests other than GET, oldest first.
+        hides: Selects paths that the proxy answers with 404.
+        refuses: Selects requests that the proxy answers with 400.
     """
 
     def __init__(self, port: int) -> None:
@@ -165,12 +165,12 @@ class RecordingProxy(HttpServer):
     @classmethod
     @asynccontextmanager
     async def tap(cls, server: OpenCode) -> AsyncIterator["RecordingProxy"]:
-        """A wire to this server."""
+        """Start a proxy for this server."""
         async with cls(server.port) as wire, wire._client:
             yield wire
 
     async def wait_until(self, holds: Callable[[], object]) -> None:
-        """Wait until `holds`; looked at whenever a request has been answered."""
+        """Wait until `holds`; check after each answered request."""
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 while not holds():
@@ -181,7 +181,7 @@ class RecordingProxy(HttpServer):
             raise AssertionError(f"waited in vain; the last requests: {last}") from None
 
     async def wait_for(self, part: str) -> None:
-        """Wait until the last thing written holds `part`."""
+        """Wait until the last write contains `part`."""
         await self.wait_until(lambda: self.reported and part in str(self.reported[-1].body))
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -197,7 +197,7 @@ class RecordingProxy(HttpServer):
             self._news.set()
 
     async def _answer(self, asked: HttpRequest) -> tuple[int, bytes, str]:
-        """Status, body and how a password is asked for."""
+        """Return status, body and authentication header of an answer."""
         if self.hides(asked.path):
             return 404, b"{}", ""
         if self.refuses(asked):

@@ -1,4 +1,4 @@
-"""Turns that stand still in the middle of their work, until a test lets them go on."""
+"""Turns that pause in the middle of their work, until a test lets them continue."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ from tests.support.live_turns import ask, calls, done, edit, scripted
 
 
 def paused_model(folder: Path) -> tuple[dict[str, str], Path]:
-    """A model whose second answer, an edit of `b.txt`, waits for a file; its environment, the file."""
+    """Make a model whose second answer, an edit of `b.txt`, waits for a file; return both."""
     go = folder / "go"
     reply = {**calls(edit("b.txt", "two\n", "2\n")), "hold": str(go)}
     return scripted(folder, calls(("read_file", {"file": "b.txt"})), reply, done()), go
 
 
 async def start_paused_turn(scene: FaultScene) -> str:
-    """A turn that waits for its second answer."""
+    """Start a turn that waits for its second answer."""
     turn = await ask(scene.editor, "Digits", uri=scene.uri)
     await until_read(scene.editor, turn)
     return turn

@@ -1,4 +1,4 @@
-"""Drafts for places on the real disk, and and the answers of the policy."""
+"""Drafts for paths on the real disk, and the answers of the policy."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tests.support.settings_parsing import parse_settings
 
 
 def world_at(*roots: Path, settings: Settings | None = None, folds_case: bool = False) -> Workspace:
-    """The workspace of these folders on the real disk."""
+    """Make the workspace of these folders on the real disk."""
     settings = settings or parse_settings(SETTINGS).settings
     world = Workspace(System(folds_case=folds_case), settings)
     for root in roots:
@@ -26,7 +26,7 @@ def world_at(*roots: Path, settings: Settings | None = None, folds_case: bool = 
 
 
 def rules_in(world: Workspace, **settings: object) -> EditRules:
-    """Rules under which only the disk and the ignore files matter."""
+    """Make rules that depend only on the disk and the ignore files."""
     return EditRules(
         EditSettings(**settings),  # type: ignore[arg-type]
         editable=lambda uri: True,
@@ -36,14 +36,14 @@ def rules_in(world: Workspace, **settings: object) -> EditRules:
 
 
 def creation(path: Path, text: str = "x\n") -> CreateDraft:
-    """A new file there."""
+    """Make a draft that creates a file."""
     return CreateDraft(
         turn="t", author="m", uri=uri_of(path), name=path.name, text=text, summary="s"
     )
 
 
 def edit_of(path: Path, new: str = "pwned\n") -> EditDraft:
-    """All of the text of a file there replaced by another."""
+    """Make a draft that replaces the whole text of a file."""
     return EditDraft(
         turn="t",
         author="m",
@@ -55,7 +55,7 @@ def edit_of(path: Path, new: str = "pwned\n") -> EditDraft:
 
 
 def move(path: Path, new: Path, *links: EditDraft) -> MoveDraft:
-    """A file there moved, with edits of the links to it."""
+    """Make a draft that moves a file, with edits of the links to it."""
     return MoveDraft(
         turn="t",
         author="m",
@@ -69,14 +69,14 @@ def move(path: Path, new: Path, *links: EditDraft) -> MoveDraft:
 
 
 def removal(path: Path) -> RemoveDraft:
-    """A file there removed."""
+    """Make a draft that removes a file."""
     return RemoveDraft(
         turn="t", author="m", uri=uri_of(path), name=path.name, text=VICTIM, summary="s"
     )
 
 
 def policy_result(draft: Draft, rules: EditRules) -> str:
-    """The rule against a draft, `protected`, or nothing."""
+    """Return the rule against a draft, `protected`, or an empty string."""
     try:
         admitted = authorize(draft, rules)
     except ProposalRefused as refused:

@@ -1,4 +1,4 @@
-"""What processes hold, as Linux tells it: for tests and benchmarks, which skip elsewhere."""
+"""Resource usage of processes on Linux, for tests and benchmarks, which skip on other systems."""
 
 import os
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class ProcessUsage:
-    """What a process and all below it hold.
+    """The resource usage of a process and its descendants.
 
     Attributes:
-        megabytes: Memory, each page that several share counted in parts (PSS).
-        n_descriptors: Open files, pipes and sockets, of the first process.
-        n_threads: Of the first process.
-        n_processes: How many they are.
+        megabytes: Memory; a shared page counts in proportion (PSS).
+        n_descriptors: Open files, pipes and sockets of the first process.
+        n_threads: Threads of the first process.
+        n_processes: The number of processes.
     """
 
     megabytes: float
@@ -26,7 +26,7 @@ class ProcessUsage:
 
 
 def usage_of(pid: int) -> ProcessUsage:
-    """What the process and all below it hold now."""
+    """Measure the current usage of a process and its descendants."""
     pids = [pid, *_below(pid)]
     return ProcessUsage(
         megabytes=sum(map(_megabytes, pids)),
@@ -37,13 +37,13 @@ def usage_of(pid: int) -> ProcessUsage:
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has had of the processor, all its threads together, to a hundredth."""
+    """Return the processor seconds of a process with all its threads, to a hundredth."""
     fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _below(pid: int) -> Iterator[int]:
-    """The processes that it has started, and those that these have."""
+    """Yield the descendants of a process."""
     for task in (PROC / str(pid) / "task").iterdir():
         try:
             children = (task / "children").read_text().split()
@@ -58,6 +58,6 @@ def _megabytes(pid: int) -> float:
     try:
         rollup = (PROC / str(pid) / "smaps_rollup").read_text()
     except OSError:
-        return 0.0  # it has ended since
+        return 0.0  # the process has ended since
     (kilobytes,) = (line.split()[1] for line in rollup.splitlines() if line.startswith("Pss:"))
     return int(kilobytes) / 1000

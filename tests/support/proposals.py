@@ -1,4 +1,4 @@
-"""Proposals without a model: the server with `test.propose`, and who calls it."""
+"""Proposals without a model: the server with `test.propose`, and a function that calls it."""
 
 import asyncio
 import sys
@@ -15,9 +15,9 @@ IMPATIENT_SERVER = (*PROPOSING_SERVER, "--impatient")
 
 
 async def propose(editor: FakeEditor, *specs: dict[str, Any]) -> list[str]:
-    """Have hunks proposed (`proposing_server.propose` says how to wish); gives their ids."""
+    """Propose hunks (`proposing_server.propose` describes `specs`); return their ids."""
     async with asyncio.timeout(WAIT_SECONDS):
-        # As a turn does, wait until what an earlier run has left is there.
+        # Like a turn, wait until the state of an earlier run is loaded.
         while not (await editor.command("stet.status"))["ready"]:
             pass
     answer = await editor.command("test.propose", *specs)

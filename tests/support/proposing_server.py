@@ -1,9 +1,9 @@
-"""The server as it is, with a few commands more: `test.propose` proposes what a test wants, others look
-into it or do to it what a machine can.
+"""The server with additional commands: `test.propose` proposes what a test wants, others inspect
+the server or simulate events of the machine.
 
-Run as a script: `python -I tests/support/proposing_server.py`; with `--hurried` it waits less long for
-what an editor has said that it did, with `--impatient` for a model, whose events may be no larger than
-200,000 bytes; with `--full` the disk is full when it starts.
+Run as a script: `python -I tests/support/proposing_server.py`. With `--hurried` it waits less long
+for edits that the editor has confirmed; with `--impatient` less long for a model, whose events are
+limited to 200,000 bytes; with `--full` the disk is full at the start.
 """
 
 import asyncio
@@ -36,13 +36,13 @@ ProposalSpec = Mapping[str, Any]
 
 
 def propose(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.propose`: one specification or several, each an object with `edit`, `create`, `move` or `remove`.
+    """Answer `test.propose`: propose by objects with `edit`, `create`, `move` or `remove`.
 
     `{edit: file, changes: [[old, new]]}`, `{create: file, text}`,
     `{move: file, to: file, links: {file: [[old, new]]}}`, `{remove: file}`.
 
     Returns:
-        The ids of the hunks, in the order in which they are proposed.
+        The ids of the hunks, in the order of the proposals.
     """
     snapshot = state.workspace.snapshot()
     rules = EditRules(
@@ -108,7 +108,7 @@ def _edit(
 
 
 def checksums(state: ServerState, given: tuple[object, ...]) -> list[int | None]:
-    """`test.checksums`: the CRC-32 of each of these documents' text as UTF-16; null for one that is not held."""
+    """Answer `test.checksums`: the CRC-32 of each document as UTF-16; null if unknown."""
     documents = (state.workspace.document(str(uri)) for uri in given)
     return [
         None if one is None else zlib.crc32(one.text.encode("utf-16-le", "surrogatepass"))
@@ -117,8 +117,8 @@ def checksums(state: ServerState, given: tuple[object, ...]) -> list[int | None]
 
 
 def jump(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.jump`: the machine has slept; all its clocks are ahead by so many seconds. Below 0: its clock
-    was set back; the monotonic ones never are.
+    """Answer `test.jump`: put all clocks forward by some seconds, as if the machine had slept. A
+    negative number sets the system clock back, but no monotonic clock.
     """
     [seconds] = given
     assert isinstance(seconds, float | int)
@@ -136,7 +136,7 @@ def _ahead(clocks: Any, name: str, seconds: float) -> None:
 
 
 def stall_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.stallDisk`: true: the disk takes nothing until false; what is written waits."""
+    """Answer `test.stallDisk`: true: writes wait until false."""
     [is_stalled] = given
     if not is_stalled:
         _goes_on.set()
@@ -159,7 +159,7 @@ _goes_on = threading.Event()
 
 
 def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.fillDisk`: no file can grow beyond so many bytes; -1: there is room again."""
+    """Answer `test.fillDisk`: limit the size of files in bytes; -1 removes the limit."""
     [n_bytes] = given
     assert isinstance(n_bytes, int)
     limit_files(n_bytes)
@@ -167,9 +167,9 @@ def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object
 
 
 def limit_files(n_bytes: int) -> None:
-    """Let no file grow beyond so many bytes; -1: as far as they like."""
+    """Limit the size of files in bytes; -1 removes the limit."""
     sys.dont_write_bytecode = (
-        True  # or a module imported now is cut off, for all later processes too
+        True  # or a module imported now is truncated, for all later processes too
     )
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard if n_bytes < 0 else n_bytes, hard))

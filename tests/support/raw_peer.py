@@ -1,4 +1,4 @@
-"""A peer that speaks bytes: for what no well-behaved client would send."""
+"""A client that sends raw bytes, for input that no well-behaved client sends."""
 
 import asyncio
 import json
@@ -16,74 +16,74 @@ Message = dict[str, Any]
 
 
 def frame(body: bytes | str, header: str = "Content-Length: {}\r\n\r\n") -> bytes:
-    """A body with its header; `{}` in the header stands for the length in bytes."""
+    """Frame a body with its header; `{}` in the header stands for the length in bytes."""
     body = body.encode() if isinstance(body, str) else body
     return header.format(len(body)).encode() + body
 
 
 def request(msg_id: object, method: str, params: object = None) -> Message:
-    """A request."""
+    """Make a request."""
     return {"jsonrpc": "2.0", "id": msg_id, "method": method, "params": params}
 
 
 def notification(method: str, params: object = None) -> Message:
-    """A notification."""
+    """Make a notification."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 def command(msg_id: object, name: str, *arguments: object) -> Message:
-    """A request to carry out a command."""
+    """Make a request to execute a command."""
     params = {"command": name, "arguments": list(arguments)}
     return request(msg_id, "workspace/executeCommand", params)
 
 
 def opened(uri: str, text: str) -> Message:
-    """`textDocument/didOpen`, version 1."""
+    """Make `textDocument/didOpen` with version 1."""
     document = {"uri": uri, "languageId": "", "version": 1, "text": text}
     return notification("textDocument/didOpen", {"textDocument": document})
 
 
 def changed(uri: str, version: object, *changes: object) -> Message:
-    """`textDocument/didChange`."""
+    """Make `textDocument/didChange`."""
     document = {"uri": uri, "version": version}
     params = {"textDocument": document, "contentChanges": list(changes)}
     return notification("textDocument/didChange", params)
 
 
 def closed(uri: str) -> Message:
-    """`textDocument/didClose`."""
+    """Make `textDocument/didClose`."""
     return notification("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
 def replaced(start: tuple[object, object], end: tuple[object, object], text: object) -> Message:
-    """One incremental change."""
+    """Make one incremental change."""
     places = [{"line": line, "character": column} for line, column in (start, end)]
     return {"range": {"start": places[0], "end": places[1]}, "text": text}
 
 
 class Peer:
-    """One server process; every wait has a limit."""
+    """A client of one server process; every wait has a limit."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self._received: list[Message] = []
 
     def write(self, data: bytes) -> None:
-        """Put bytes on the wire."""
+        """Send bytes."""
         assert self.process.stdin is not None
         self.process.stdin.write(data)
 
     def send(self, *messages: object) -> None:
-        """Put messages on the wire, each in its frame, all in one write."""
+        """Send messages, each in its frame, all in one write."""
         self.write(b"".join(frame(json.dumps(message)) for message in messages))
 
     async def drain(self) -> None:
-        """Wait until the server has taken what was written."""
+        """Wait until the server has read what was written."""
         assert self.process.stdin is not None
         await self.process.stdin.drain()
 
     async def receive(self) -> Message:
-        """The next message from the server."""
+        """Return the next message from the server."""
         reader = self.process.stdout
         assert reader is not None
         async with asyncio.timeout(60):
@@ -95,7 +95,7 @@ class Peer:
         return message
 
     async def answer(self, msg_id: object) -> Message:
-        """The answer with that id; what comes before it can be read with `earlier`."""
+        """Return the answer with that id; messages before it can be read with `earlier`."""
         while True:
             message = await self.receive()
             if "method" not in message and message.get("id") == msg_id:
@@ -103,7 +103,7 @@ class Peer:
             self._received.append(message)
 
     async def until(self, method: str) -> Message:
-        """The next message of that method."""
+        """Return the next message of that method."""
         while True:
             message = await self.receive()
             if message.get("method") == method:
@@ -111,23 +111,23 @@ class Peer:
             self._received.append(message)
 
     def earlier(self) -> list[Message]:
-        """What was received while waiting for something else; forgets it."""
+        """Return and remove the messages received while waiting for another."""
         received, self._received = self._received, []
         return received
 
     async def ask(self, method: str, params: object = None) -> Any:
-        """The result of a request."""
+        """Return the result of a request."""
         self.send(request("ask", method, params))
         answer = await self.answer("ask")
         assert "error" not in answer, answer
         return answer["result"]
 
     async def code(self, msg_id: object) -> int:
-        """The error code of the answer with that id."""
+        """Return the error code of the answer with that id."""
         return int((await self.answer(msg_id))["error"]["code"])
 
     async def initialize(self, **capabilities: object) -> Message:
-        """Handshake; gives the server's capabilities."""
+        """Initialize the server; return its capabilities."""
         result = await self.ask(
             "initialize", {"processId": None, "rootUri": None, "capabilities": capabilities}
         )
@@ -136,17 +136,17 @@ class Peer:
         return result
 
     async def text(self, uri: str = "file:///a") -> object:
-        """The server's text of a document."""
+        """Return the server's text of a document."""
         return await self.ask("test/text", {"uri": uri})
 
     async def state(self) -> Message:
-        """What the server keeps."""
+        """Return the server's state."""
         result = await self.ask("test/state")
         assert isinstance(result, dict)
         return result
 
     async def ended(self) -> int:
-        """The exit code of the server, once it has ended."""
+        """Return the exit code of the server, once it has exited."""
         async with asyncio.timeout(60):
             return await self.process.wait()
 
@@ -170,7 +170,7 @@ async def connected(
     env: Mapping[str, str] | None = None,
     fresh: bool = False,
 ) -> AsyncIterator[Peer]:
-    """A running server; ended, by force if it must be, when the block is left."""
+    """Start a server; terminate it, by force if needed, at the end of the block."""
     process = await start(argv, env=env, stderr=stderr, limit=64 * 1024 * 1024, fresh=fresh)
     peer = Peer(process)
     try:

@@ -1,4 +1,4 @@
-"""Servers that are killed, and others that come after them on the same state."""
+"""Servers that are killed, and later servers with the same state."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -9,14 +9,14 @@ from tests.support.editor import FakeEditor
 
 
 class _Killed(Exception):
-    """Leaves the editor's block without its goodbye."""
+    """Leaves the editor's block without a shutdown."""
 
 
 @asynccontextmanager
 async def killed_at_the_end(
     started: AbstractAsyncContextManager[FakeEditor],
 ) -> AsyncIterator[FakeEditor]:
-    """An editor that is `started`, whose server is killed at the end (`kill -9`)."""
+    """Yield the editor of `started`, whose server is killed at the end (`kill -9`)."""
     try:
         async with started as editor:
             yield editor
@@ -33,14 +33,14 @@ async def killed_at_the_end(
 async def until_killed(
     root: Path | None, env: Mapping[str, str], **more: Any
 ) -> AsyncIterator[FakeEditor]:
-    """An editor whose server is killed at the end (`kill -9`), with all that is in the editor; `more` as
-    `FakeEditor.start` takes it."""
+    """Yield an editor whose server is killed at the end (`kill -9`); `more` are arguments of
+    `FakeEditor.start`."""
     async with killed_at_the_end(FakeEditor.start(root, env=env, **more)) as editor:
         yield editor
 
 
 async def ready(editor: FakeEditor) -> Any:
-    """Wait until proposals are restored; gives `stet.status`."""
+    """Wait until proposals are restored; return `stet.status`."""
     while True:
         status = await editor.command("stet.status")
         if status["ready"]:
@@ -48,5 +48,5 @@ async def ready(editor: FakeEditor) -> Any:
 
 
 async def proposals(editor: FakeEditor) -> dict[str, Any]:
-    """What `stet.proposals` answers, by hunk."""
+    """Return the result of `stet.proposals`, by hunk."""
     return {hunk["hunk"]: hunk for hunk in await editor.command("stet.proposals")}

@@ -1,6 +1,6 @@
 """One document with proposals: the user types, the agent proposes, the editor applies.
 
-page = Page("a\\nb\\n")
+page = ReviewHarness("a\\nb\\n")
 page.propose("a\\nB\\n")
 page.type(0, 0, 0, 0, "x")
 page.accept()
@@ -26,7 +26,7 @@ URI = "file:///ws/a.md"
 
 
 def rules(*, editable: bool = True, read_only: bool = False, **settings: object) -> EditRules:
-    """Rules that allow everything but what is said."""
+    """Make rules that allow everything except as given."""
     return EditRules(
         EditSettings(**settings),  # type: ignore[arg-type]
         editable=lambda uri: editable,
@@ -43,7 +43,7 @@ def restore_state(ledger: ReviewLedger, restored: RestoredState, texts: Mapping[
 
 
 class ReviewHarness:
-    """An open document and the ledger that follows it."""
+    """An open document and the ledger that tracks it."""
 
     def __init__(self, text: str, uri: str = URI) -> None:
         self.uri = uri
@@ -67,7 +67,7 @@ class ReviewHarness:
         return [str(hunk.state) for hunk in self.hunks]
 
     def propose(self, new: str, turn: str = "t1", name: str = "a.md") -> tuple[Hunk, ...]:
-        """Propose that the whole text becomes `new`."""
+        """Propose `new` as the whole text."""
         document = self.document
         edit = TextEdit((Replacement(0, len(document.text), new),))
         draft = EditDraft(
@@ -76,7 +76,7 @@ class ReviewHarness:
         return self.ledger.propose(prepare_draft(draft, rules()))
 
     def propose_at(self, *places: tuple[int, int, str], turn: str = "t1") -> tuple[Hunk, ...]:
-        """Propose an edit: the text between two offsets, in code points, becomes another."""
+        """Propose an edit: each text between two offsets, in code points, is replaced."""
         edit = TextEdit(tuple(Replacement(*place) for place in places))
         draft = EditDraft(
             turn=turn, author="m", document=self.document, name="a.md", edit=edit, summary="s"
@@ -88,40 +88,40 @@ class ReviewHarness:
         return self.ledger.propose(prepare_draft(draft, rules()))[0]
 
     def type(self, *place_and_text: int | str) -> None:
-        """One edit of the user: first line, column, last line, column, text."""
+        """Apply one edit of the user: first line, column, last line, column, text."""
         first, column, last, end, text = place_and_text
         assert isinstance(text, str)
         start, stop = Position(int(first), int(column)), Position(int(last), int(end))
         self.follow(self.buffer.apply(TextChange(Range(start, stop), text)))
 
     def replace(self, text: str) -> None:
-        """The whole text comes anew, as from an editor that sends no ranges."""
+        """Replace the whole text, like an editor that sends no ranges."""
         self.follow(*self.buffer.replace_all(text))
 
     def follow(self, *changes: TextChange) -> None:
-        """The buffer has taken these changes in one message."""
+        """Report changes of the buffer to the ledger in one message."""
         self.ledger.apply_changes(self.uri, changes, self.buffer.lines)
 
     def send(self, *hunk_ids: str) -> str:
-        """Send hunks, all pending ones by default; gives the text the editor should have then."""
+        """Send hunks, by default all pending ones; return the expected text of the editor."""
         ids = hunk_ids or tuple(h.id for h in self.hunks if h.state is HunkState.PENDING)
         document = self.document
         return self.ledger.outbox.send(document, ids).apply(document.text)
 
     def accept(self, *hunk_ids: str) -> None:
-        """Send hunks, and have the editor apply them and report the smallest difference."""
+        """Send hunks; the editor applies them and reports the smallest difference."""
         wanted = self.send(*hunk_ids)
         self.apply(*changes_between(self.text, wanted))
 
     def send_back(self) -> None:
-        """Take all accepted hunks back through Stet; the editor does what it is asked."""
+        """Undo all accepted hunks through Stet; the editor applies the edit."""
         ids = tuple(h.id for h in self.hunks if h.state is HunkState.ACCEPTED)
         before = self.document
         edit = self.ledger.outbox.send(before, ids, back=True)
         self.apply(*changes_between(before.text, edit.apply(before.text)))
 
     def apply(self, *changes: TextChange) -> None:
-        """Changes that come in one message."""
+        """Apply changes in one message."""
         self.follow(*[self.buffer.apply(change) for change in changes])
 
     def arrived(self) -> bool:
@@ -131,7 +131,7 @@ class ReviewHarness:
         self.ledger.outbox.cancel(self.uri, reason)
 
     def apply_lines(self, *changes: tuple[int, int, str]) -> None:
-        """Whole lines change, in one message: the first, the one after the last, and the new text."""
+        """Change whole lines in one message: first line, end line (excluded), new text."""
         self.apply(
             *(
                 TextChange(Range(Position(first, 0), Position(end, 0)), text)
@@ -140,13 +140,13 @@ class ReviewHarness:
         )
 
     def reopen(self, text: str) -> None:
-        """The document is closed, and opened again with another text."""
+        """Close the document, and open it again with another text."""
         self.ledger.closed(self.uri)
         self.buffer = TextBuffer(text)
         self.ledger.opened(self.uri, self.buffer.lines)
 
     def restart(self) -> None:
-        """The server is started again, and opens the document with the text that it has."""
+        """Restart the server, which opens the document with its current text."""
         snapshot = self.ledger.anchor_snapshot(self.uri)
         kept = RestoredState(self.hunks, (snapshot,) if snapshot else ())
         self.ledger = ReviewLedger()

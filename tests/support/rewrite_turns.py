@@ -1,6 +1,6 @@
-"""A selection that is rewritten by a scripted model.
+"""A selection that a scripted model rewrites.
 
-turn, text, table = await rewritten("one two\\n", "two", fenced("TWO"))
+turn, text, agent = await rewritten("one two\\n", "two", fenced("TWO"))
 """
 
 from stet.agent.turn import Ask, Mode, Turn
@@ -26,7 +26,7 @@ def begin(
     text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
     constrained: bool = False, settings: Settings | None = None,
 ) -> tuple[AgentHarness, str]:  # fmt: skip
-    """Ask for a rewrite of a range, or of the first place where some text stands."""
+    """Ask for a rewrite of a range, or of the first occurrence of a text."""
     table = AgentHarness(
         make_workspace(opened={path: text}, settings=settings), replies, constrained=constrained
     )
@@ -42,7 +42,7 @@ async def rewritten(
     text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
     constrained: bool = False, settings: Settings | None = None,
 ) -> tuple[Turn, str, AgentHarness]:  # fmt: skip
-    """The turn, the text with its proposal accepted, and everything else."""
+    """Rewrite to the end; return the turn, the text with its proposal accepted, and the harness."""
     table, turn = begin(
         text, selected, *replies, path=path, prompt=prompt, constrained=constrained,
         settings=settings,

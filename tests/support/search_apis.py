@@ -1,4 +1,4 @@
-"""An answer of each search API, in the form of its documentation."""
+"""A sample answer of each search API, as documented."""
 
 from typing import Any
 

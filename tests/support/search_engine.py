@@ -14,15 +14,15 @@ Matrix = np.ndarray[Any, Any]
 
 
 class Letters(LocalEmbedder):
-    """An embedding whose meaning is how often each letter occurs."""
+    """An embedding that counts how often each letter occurs."""
 
     name = "letters"
 
     def __init__(self) -> None:
-        """There are no weights."""
+        """Create the embedding without weights."""
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        """One row for each text, of length 1."""
+        """Return one row of length 1 for each text."""
         counts = np.array(
             [[text.count(chr(97 + letter)) for letter in range(26)] for text in texts],
             dtype=np.float32,
@@ -31,18 +31,18 @@ class Letters(LocalEmbedder):
         return unit
 
     def forget_words(self) -> None:
-        """It keeps none."""
+        """Do nothing: no words are cached."""
 
 
 def entry(name: str, text: str) -> IndexEntry:
-    """A file as the index takes it."""
+    """Make the index entry of a file."""
     return make_entry(
         SourceFile(f"file:///{name}", name, text, FileStamp(None, len(text), digest(text)))
     )
 
 
 def engine_of(files: dict[str, str]) -> SearchEngine:
-    """An engine that knows these texts by name, and all their meanings."""
+    """Make an engine with these texts by name, and all their embeddings."""
     engine = SearchEngine(IndexStore(":memory:"), Letters())
     engine.add(entry(name, text) for name, text in files.items())
     while engine.embed():
@@ -51,5 +51,5 @@ def engine_of(files: dict[str, str]) -> SearchEngine:
 
 
 def files_of(hits: Sequence[ChunkHit]) -> list[str]:
-    """The names of the files found, best first."""
+    """Return the names of the files found, best first."""
     return [hit.file for hit in hits]

@@ -1,7 +1,7 @@
-"""Servers as processes of their own: forked by a Python that has imported Stet, or started anew.
+"""Servers as separate processes: forked by a Python that has imported Stet, or newly started.
 
-A forked one has pipes, signals, an environment and an exit code as any process; all that it lacks is the
-second of imports. A test that is about starting says `fresh=True`.
+A forked server has pipes, signals, an environment and an exit code like any process; it only saves
+a second of imports. A test of the start passes `fresh=True`.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ async def start(
     """Start a server with piped streams.
 
     Args:
-        argv: Its command line; what can be forked is `python -I` with a module or a script.
-        env: All of its environment; None: ours.
-        stderr: `PIPE`, `DEVNULL`, or a descriptor, which a forked one can't have.
-        limit: How many bytes of its output are read ahead.
-        fresh: Whether nothing may be imported before it begins.
+        argv: The command line; only `python -I` with a module or a script can be forked.
+        env: The whole environment; None: ours.
+        stderr: `PIPE`, `DEVNULL`, or a descriptor, which a forked server can't have.
+        limit: The number of bytes of output to read ahead.
+        fresh: Whether to start a process without preloaded modules.
     """
     can_fork = sys.platform == "linux" and [*argv[:2]] == PYTHON and argv[2] != "-c"
     if fresh or not can_fork or stderr not in {PIPE, DEVNULL}:
@@ -60,7 +60,7 @@ async def start(
 
 
 class _Transport(BaseSubprocessTransport):
-    """As the event loop's own, but it is the fork server that makes the process and buries it."""
+    """A transport like the event loop's, but the fork server creates and reaps the process."""
 
     def _start(
         self,
@@ -84,10 +84,10 @@ class _Transport(BaseSubprocessTransport):
 
 
 class _Forked:
-    """As much of `subprocess.Popen` as a transport needs, of a process that is no child of ours.
+    """The part of `subprocess.Popen` that a transport needs, for a process that is not our child.
 
     Attributes:
-        report: Where its id has come, and its exit code will.
+        report: The pipe that reports the process id and the exit code.
     """
 
     def __init__(self, report: Any, stdin: Any, stdout: Any, stderr: Any) -> None:
@@ -113,15 +113,15 @@ class _Forked:
 
 
 def _fork(arguments: Sequence[str], env: Mapping[str, str], *, has_errors: bool) -> _Forked:
-    """Order a process and wait until it is there.
+    """Order a process and wait until it runs.
 
     Raises:
-        ChildProcessError: If the fork server has died; what it said is on the standard error.
+        ChildProcessError: If the fork server has died; its output is on the standard error.
     """
     order = json.dumps({"argv": list(arguments), "env": dict(env)}).encode() + b"\n"
     its_stdin, stdin = (
         socket.socketpair()
-    )  # as asyncio's: a pipe does not tell that its reader went
+    )  # as in asyncio: a pipe does not signal that its reader is gone
     stdout, its_stdout = os.pipe()
     stderr, its_stderr = os.pipe() if has_errors else (-1, os.open(os.devnull, os.O_WRONLY))
     report, its_report = os.pipe()
@@ -149,7 +149,7 @@ def _fork(arguments: Sequence[str], env: Mapping[str, str], *, has_errors: bool)
 
 @cache
 def _orders() -> socket.socket:
-    """Where the fork server takes orders; it is started for the first of them."""
+    """Return the socket for orders to the fork server, which the first call starts."""
     ours, its = socket.socketpair()
     with its:
         process = subprocess.Popen(
@@ -157,7 +157,7 @@ def _orders() -> socket.socket:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[its.fileno()],
-            # With no locale Python would go into its UTF-8 mode, and all that it forks with it.
+            # Without a locale Python, and so every forked process, would enable UTF-8 mode.
             env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
         )
 

@@ -1,4 +1,4 @@
-"""Settings of one source, over the defaults."""
+"""Parsing of the settings of one source, over the defaults."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from stet.settings.values import Settings
 
 @dataclass(frozen=True, slots=True)
 class ParsedSettings:
-    """Valid settings, and the errors in their source."""
+    """Valid settings, and the errors of their source."""
 
     settings: Settings
     problems: tuple[Problem, ...] = ()
 
 
 def parse_settings(value: object) -> ParsedSettings:
-    """Read one source over the defaults: `{"stet": {...}}`, the bare section, or None."""
+    """Parse one source over the defaults: `{"stet": {...}}`, the bare section, or None."""
     overlay = read_layer(value)
     return ParsedSettings(to_settings(lay_over({}, overlay)), overlay.problems)

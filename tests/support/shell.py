@@ -1,4 +1,4 @@
-"""The console script as a person or a script runs it: a real process, a home of its own."""
+"""The console script as a person or a script runs it: a real process with its own home."""
 
 import json
 import os
@@ -19,7 +19,7 @@ SECONDS = 60
 
 @dataclass
 class Shell:
-    """A folder to work in, a home beside it, and the replies of a scripted model."""
+    """A working folder with a home beside it, and the replies of a scripted model."""
 
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
@@ -64,13 +64,13 @@ class Shell:
         )
 
     def left_running(self) -> list[str]:
-        """Command lines of processes that still work in the folder (Linux; elsewhere none)."""
+        """Return the command lines of processes that still run in the folder (Linux only)."""
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if (process / "cwd").readlink() == self.folder:
                     found.append((process / "cmdline").read_text().replace("\0", " "))
-            except OSError:  # it has ended meanwhile, or is another's
+            except OSError:  # the process has ended, or belongs to another user
                 continue
         return found
 
@@ -93,7 +93,7 @@ class Screen:
         self.shown = ""
 
     def wait_for(self, text: str) -> None:
-        """Read until `text` has been shown."""
+        """Read until `text` is shown."""
         until = time.monotonic() + SECONDS
         while text not in self.shown:
             if not self._read(until):
@@ -103,11 +103,11 @@ class Screen:
         os.write(self._terminal, text.encode())
 
     def interrupt(self) -> None:
-        """Ctrl-C, as a terminal delivers it to the program in front."""
+        """Send Ctrl-C, as a terminal delivers it to the foreground program."""
         self._process.send_signal(signal.SIGINT)
 
     def ended(self) -> int:
-        """Read the rest; the exit code."""
+        """Read the rest; return the exit code."""
         until = time.monotonic() + SECONDS
         while self._read(until):
             pass
@@ -115,7 +115,7 @@ class Screen:
         return self._process.wait(SECONDS)
 
     def _read(self, until: float) -> bool:
-        """Take what comes next; False at the end."""
+        """Read the next output; return False at the end."""
         ready, _, _ = select.select([self._terminal], [], [], max(0.0, until - time.monotonic()))
         if not ready:
             self._process.kill()

@@ -1,4 +1,4 @@
-"""A tool of somebody else's: one file. One line in a list makes it a tool of the agent."""
+"""A third party's tool in one file. One line in a list makes it a tool of the agent."""
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ class Shout(Params):
 
 
 async def run(params: Shout, ctx: ToolContext) -> str:
-    """The text, louder."""
+    """Return the text in upper case."""
     return f"{params.text.upper()}!\n"
 
 

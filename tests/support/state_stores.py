@@ -1,4 +1,4 @@
-"""Stores in a folder of the test's own, and what lies in their files."""
+"""Stores in a test's folder, and the contents of their files."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ class StateIn(System):
     """The real machine with another state folder, and a clock that can be put forward.
 
     Attributes:
-        ahead: Seconds that both clocks are ahead.
+        ahead: Seconds by which both clocks are ahead.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -24,25 +24,25 @@ class StateIn(System):
         self._folder = folder
 
     def state_folder(self) -> Path:
-        """`folder`, made where it is missing."""
+        """Return `folder`, created if it is missing."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self._folder
 
     def now(self) -> float:
-        """The machine's time, moved."""
+        """Return the shifted system time."""
         return super().now() + self.ahead
 
     def monotonic(self) -> float:
-        """The machine's clock, moved."""
+        """Return the shifted monotonic time."""
         return super().monotonic() + self.ahead
 
 
 class TestedStore(StateStore):
-    """A store that remembers what it told the user.
+    """A store that records its messages to the user.
 
     Attributes:
         messages: Every message.
-        system: Its machine.
+        system: The store's machine.
     """
 
     __test__ = False
@@ -59,7 +59,7 @@ class TestedStore(StateStore):
 
     @property
     def file(self) -> Path:
-        """The database."""
+        """Return the path of the database."""
         return self.folder / "state.db"
 
 
@@ -67,7 +67,7 @@ class TestedStore(StateStore):
 def store_in(
     folder: Path, roots: tuple[str, ...] = ROOTS, wake: Callable[[], None] = lambda: None
 ) -> Iterator[TestedStore]:
-    """A store that is closed at the end."""
+    """Yield a store that is closed at the end."""
     store = TestedStore(folder, roots, wake)
     try:
         yield store
@@ -76,6 +76,6 @@ def store_in(
 
 
 def query(file: Path, sql: str, *values: object) -> list[tuple[object, ...]]:
-    """What SQL gives, asked of the file behind everybody's back; changes are committed."""
+    """Run SQL on the file with a separate connection and return the rows; changes are committed."""
     with closing(sqlite3.connect(file)) as connection, connection:
         return connection.execute(sql, values).fetchall()

@@ -1,4 +1,4 @@
-"""A provider that checks names, ids and arguments in a conversation, in the words of the real ones.
+"""A provider that validates names, ids and arguments of a conversation, with real error texts.
 
 OpenAI: names of `^[a-zA-Z0-9_-]{1,64}$`, ids of at most 40 characters, every call answered. Mistral:
 ids of nine letters and digits. Anthropic: ids of `^[a-zA-Z0-9_-]+$`, each once, no empty text. Gemini:
@@ -20,7 +20,7 @@ MAX_DEPTH = 100
 
 
 def refusal_of(messages: Sequence[dict[str, Any]]) -> str:
-    """Return what a strict provider refuses these messages of a request for; "" for nothing."""
+    """Return the error for which a strict provider refuses these messages; "" for none."""
     waiting: list[str] = []
     used: set[str] = set()
     for n, one in enumerate(messages):
@@ -61,7 +61,7 @@ def _refusal_of_call(call: dict[str, Any], used: set[str]) -> str:
 
 
 def _is_flat(value: object) -> bool:
-    """Whether a value of JSON has at most `MAX_DEPTH` levels."""
+    """Tell whether a JSON value has at most `MAX_DEPTH` levels."""
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [
@@ -78,10 +78,10 @@ def _refuse(constant: str) -> object:
 
 
 class StrictProvider:
-    """Says its replies in order, and answers 400 to a request that real providers refuse.
+    """A provider that replies in order, and answers 400 to requests that real providers refuse.
 
     Attributes:
-        refusals: What it has refused, each in the provider's words.
+        refusals: The refusals, each in the provider's words.
     """
 
     def __init__(self, *replies: Reply) -> None:
@@ -89,7 +89,7 @@ class StrictProvider:
         self._replies = list(replies)
 
     def add(self, *replies: Reply) -> None:
-        """More replies."""
+        """Add replies."""
         self._replies += replies
 
     def __call__(self, asked: HttpRequest) -> Reply:

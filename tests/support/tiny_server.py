@@ -1,8 +1,8 @@
 """A small language server that behaves as Stet does on the wire: what the headless client needs.
 
-Its one argument chooses how it misbehaves: `plain`, `noisy` (half a megabyte on stderr), `stale`
-(edits made for an older version), `dead` (never starts). Its one hunk replaces the first five
-columns of the document opened last.
+Its one argument chooses a fault: `plain`, `noisy` (half a megabyte on stderr), `stale` (edits for
+an older version), `dead` (never starts). Its one hunk replaces the first five columns of the
+document opened last.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ RANGE = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 5))
 
 
 class TinyServer(LanguageServer):
-    """All it knows."""
+    """The whole server."""
 
     def __init__(self) -> None:
         super().__init__("tiny", "1")

@@ -1,9 +1,9 @@
-"""Stet's whole server with one request more, `test/trace`: the modules that were entered.
+"""Stet's whole server with an additional request, `test/trace`: the modules that were entered.
 
 Run as a script: `python -I tests/support/traced_server.py`. `test/trace` with `{"on": true}` starts
-to record; with `{"on": false}` it ends and returns the recorded modules. A module counts when one of
-its functions is called on any thread; the body of a module or a class, which runs when it is
-imported, does not count.
+recording; with `{"on": false}` it stops and returns the recorded modules. A module counts if one of
+its functions is called on any thread; the body of a module or a class, which runs at import, does
+not count.
 """
 
 import inspect
@@ -32,10 +32,10 @@ class ModuleTrace:
             self._files.add(code.co_filename)
 
     def switch(self, *, is_on: bool) -> list[str]:
-        """Start anew or end. Return the names of the modules entered since the start, sorted."""
+        """Start or stop recording. Return the sorted names of the modules entered meanwhile."""
         self.is_on = is_on
         entered, self._files = self._files, set()
-        # A copy of a set is one step for the interpreter: another thread may be adding to it.
+        # Copying a set is one step for the interpreter: another thread may be adding to it.
         files = sorted(name for name in entered.copy() if name.startswith(PACKAGE))
         return [name.removeprefix(PACKAGE).removesuffix(".py").replace("/", ".") for name in files]
 

@@ -1,4 +1,4 @@
-"""A user who types on while something else happens."""
+"""A user who types during another action."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ class Typist:
     """Types letters at the start of a document, one key after the other, until stopped.
 
     Attributes:
-        typed: What it has typed: the text begins with it.
+        typed: The typed text, with which the document begins.
     """
 
     def __init__(
         self, editor: FakeEditor, uri: str, *, every: float | Sequence[float], typed: str = ""
     ) -> None:
-        """Begin with what was `typed` before.
+        """Begin with the text `typed` before.
 
         Args:
-            editor: Where to type.
+            editor: The editor.
             uri: The document.
-            every: The time between two keys in seconds, or several, taken in turn.
-            typed: What the text begins with already.
+            every: Seconds between two keys, or several values, taken in turn.
+            typed: The text with which the document begins already.
         """
         self.typed = typed
         self._editor = editor
@@ -45,7 +45,7 @@ class Typist:
         await self.stop()
 
     async def stop(self) -> None:
-        """Type no more."""
+        """Stop typing."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})

@@ -1,8 +1,7 @@
-"""A vault of thousands of notes that knows the truth about itself.
+"""A vault of thousands of notes with known links and tags.
 
-Every link is written from what it is to mean, in a way that means it by the words of CommonMark or
-Obsidian. The one rule that has to be worked out, which of several notes of one name a bare name
-means, is worked out here by sorting all of them.
+Every link is written from its target, in a form that has this target according to CommonMark or
+Obsidian. Only one rule is computed, by sorting all notes of a name: which note a bare name means.
 """
 
 import os
@@ -41,12 +40,12 @@ _TAGS = ("idea", "Area/one", "\u8a08\u753b", "caf\u00e9/x-y", "\U0001f389", "y20
 
 @dataclass(slots=True)
 class Vault:
-    """Notes by name, and what is true of them; names are relative to the root.
+    """Notes by name, with their links and tags; names are relative to the root.
 
     Attributes:
-        texts: Of each file.
-        links: For each note its links in order: a name, or None for what leads nowhere.
-        tags: For each note its tags, each spelling once.
+        texts: The text of each file.
+        links: The links of each note in order: a name, or None for a dead link.
+        tags: The tags of each note, each spelling once.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -55,7 +54,7 @@ class Vault:
 
     @property
     def backlinks(self) -> dict[str, list[str]]:
-        """The notes that link to each, once for each link, sorted."""
+        """Return the notes that link to each note, once for each link, sorted."""
         found: dict[str, list[str]] = {name: [] for name in self.texts}
         for source, targets in self.links.items():
             for target in targets:
@@ -65,7 +64,7 @@ class Vault:
 
 
 def make_vault(n_notes: int, seed: int) -> Vault:
-    """A vault of so many notes, the same for the same seed."""
+    """Make a vault of `n_notes` notes, the same for the same seed."""
     return _Maker(random.Random(seed), n_notes).made()
 
 
@@ -104,7 +103,7 @@ class _Maker:
                 written, meant = way(name)
                 lines += [written, ""]
                 targets += meant
-            # In a ring, so that there are cycles of every note.
+            # The links form a ring, so that there are cycles of all notes.
             after = self._names[(nth + 1) % len(self._names)]
             lines += [f"Next: [[/{after}]] {' '.join(f'#{tag}' for tag in tags[nth % 4 == 0 :])}"]
             vault.texts[name] = "\n".join(lines) + "\n"
@@ -131,7 +130,7 @@ class _Maker:
         return self._chance.choice(ways)(source, target), [target]
 
     def _meant_by(self, target: str, source: str) -> str:
-        """As Obsidian chooses: the one in the root, those below the source's folder, the shortest."""
+        """Choose like Obsidian: the note in the root, below the source's folder, the shortest."""
         same = self._by_stem[_folded(posixpath.basename(target))]
         folder = posixpath.dirname(source)
         return min(
@@ -149,7 +148,7 @@ class _Maker:
         tail = self._chance.choice(("", "#Part", "#^block", "|words", "#A b|words"))
         lead = self._chance.choice(("/", "!", "", "" if "/" in target else "/"))
         if "/" not in target and lead in ("", "!"):
-            return f"{lead}[[{path}{tail}]]"  # an exact path too: that of the root
+            return f"{lead}[[{path}{tail}]]"  # an exact path, too: that of a note in the root
         mark, slash = ("!", "") if lead == "!" else ("", lead)
         return (
             f"{mark}[[{slash}{path.removesuffix('.md') if '.' not in path[:-3] else path}{tail}]]"
@@ -203,7 +202,7 @@ class _Maker:
         return self._form(path)
 
     def _form(self, name: str) -> str:
-        """Another Unicode form now and then: a name typed on another machine."""
+        """Choose another Unicode form now and then, as if typed on another machine."""
         return unicodedata.normalize(self._chance.choice(("NFC", "NFD")), name)
 
 

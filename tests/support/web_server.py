@@ -1,4 +1,4 @@
-"""A server on loopback that answers with what a test tells it to, byte by byte if need be.
+"""A server on loopback with scripted answers, byte by byte if needed.
 
 async with WebServer({"/a": page("<p>Hello</p>")}) as server:
     ...  # server.url("/a"), server.asked
@@ -15,16 +15,16 @@ from tests.support.http_server import HttpRequest, HttpServer, read_request, res
 
 @dataclass(frozen=True)
 class WebReply:
-    """One answer.
+    """One scripted answer.
 
     Attributes:
         status: The HTTP status.
-        headers: All headers but the length.
-        body: Sent in these pieces.
-        length: The announced length; None: the true one; -1: none, the body ends with the connection.
+        headers: All headers except the length.
+        body: The body, in the pieces in which it is sent.
+        length: The announced length; None: the real one; -1: none, the connection closes.
         pause: Seconds before each piece.
-        endless: Send the last piece again and again.
-        raw: Sent instead of all that.
+        endless: Whether to repeat the last piece forever.
+        raw: Bytes that are sent instead of everything else.
     """
 
     status: int = 200
@@ -40,30 +40,30 @@ Answer = WebReply | Callable[[HttpRequest], WebReply]
 
 
 def page(text: str, *, kind: str = "text/html; charset=utf-8", **headers: str) -> WebReply:
-    """A page."""
+    """Make a page."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return WebReply(headers={"content-type": kind, **named}, body=[text.encode()])
 
 
 def moved(to: str, status: int = 302) -> WebReply:
-    """A redirect."""
+    """Make a redirect."""
     return WebReply(status=status, headers={"location": to})
 
 
 def found(body: object, status: int = 200) -> WebReply:
-    """A JSON answer."""
+    """Make a JSON answer."""
     return WebReply(status, {"content-type": "application/json"}, [json.dumps(body).encode()])
 
 
 class WebServer(HttpServer):
-    """The server.
+    """A web server on loopback.
 
     Args:
-        pages: What each path (without its query) answers.
-        tls: Speak TLS with this context.
+        pages: The answer of each path (without its query).
+        tls: The TLS context; None for plain HTTP.
 
     Attributes:
-        asked: What was asked, oldest first.
+        asked: The received requests, oldest first.
     """
 
     def __init__(

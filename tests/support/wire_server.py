@@ -1,4 +1,4 @@
-"""A server of nothing but the wire: documents that can be read back, and commands that misbehave.
+"""A server with the wire protocol only: documents to read back, and commands that misbehave.
 
 Run as a script: `python -I tests/support/wire_server.py`.
 """
@@ -23,7 +23,7 @@ from stet.workspace.workspace import FULL_TEXT
 
 
 class WireDocuments:
-    """The sink: one buffer per URI."""
+    """The document store: one buffer per URI."""
 
     def __init__(self, server: StetLanguageServer) -> None:
         self._server = server
@@ -33,7 +33,7 @@ class WireDocuments:
         self.buffers[params.text_document.uri] = TextBuffer(params.text_document.text)
 
     def changed_on_disk(self, params: object) -> None:
-        """There is no disk."""
+        """Do nothing: there is no disk."""
 
     def change(self, params: object) -> None:
         modification = convert.change_modification(params)
@@ -59,7 +59,7 @@ class WireDocuments:
 
 
 class WireState:
-    """What the handlers work on."""
+    """The state of the handlers."""
 
     def __init__(self) -> None:
         self.server = StetLanguageServer("wire", "1")
@@ -71,20 +71,20 @@ class WireState:
 
 
 def text(world: WireState, params: object) -> object:
-    """`test/text`: the text of a document."""
+    """Answer `test/text`: the text of a document."""
     uri = params["uri"]  # type: ignore[index]
     buffer = world.documents.buffers.get(uri)
     return None if buffer is None else buffer.text
 
 
 def crc(world: WireState, params: object) -> int:
-    """`test/crc`: a checksum of its text."""
+    """Answer `test/crc`: a checksum of a document's text."""
     uri = params["uri"]  # type: ignore[index]
     return zlib.crc32(world.documents.buffers[uri].text.encode("utf-8", "surrogatepass"))
 
 
 def state(world: WireState, params: object) -> dict[str, object]:
-    """`test/state`: what is kept, and what the commands saw."""
+    """Answer `test/state`: the stored documents, and the results of commands."""
     protocol = world.server.protocol
     return {
         "futures": len(protocol._request_futures),
@@ -98,32 +98,32 @@ def state(world: WireState, params: object) -> dict[str, object]:
 
 
 def broken(world: WireState, params: object) -> object:
-    """`test/broken`: a bug, or an answer that is no JSON."""
+    """Answer `test/broken`: raise an exception, or return a value that is no JSON."""
     if params == {"how": "answer"}:
         return {"set": {1, 2}}
     raise ZeroDivisionError("a bug")
 
 
 def noted(world: WireState, params: object) -> None:
-    """`$/test/note`: shows how parameters of a custom notification arrive."""
+    """Handle `$/test/note`: record the parameters of a custom notification."""
     if params == "boom":
         raise ZeroDivisionError("a bug in a notification")
     world.outcomes.append(repr(params))
 
 
 def refuse(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.refuse`: each kind of refusal."""
+    """Answer `wire.refuse`: with each kind of refusal."""
     kinds = {"params": InvalidParams, "failed": RequestFailed, "modified": ContentModified}
     raise kinds[str(arguments[0])]("Refused, and this is why.")
 
 
 def echo(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.echo`: the arguments as they arrived."""
+    """Answer `wire.echo`: the arguments as they arrived."""
     return list(arguments)
 
 
 def apply(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.apply`: reply, then an edit, then its outcome in `test/state`."""
+    """Answer `wire.apply`: reply, then send an edit, then record its outcome in `test/state`."""
     uri, seen = str(arguments[0]), arguments[1]
     world.server.tasks.start(_apply(world, uri, seen if isinstance(seen, int) else None), "apply")
     return {"sent": True}
@@ -138,7 +138,7 @@ async def _apply(world: WireState, uri: str, version: int | None) -> None:
 
 
 def create(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.create`: a new file through the editor."""
+    """Answer `wire.create`: create a file through the editor."""
     world.server.tasks.start(_create(world, str(arguments[0])), "create")
     return {}
 
@@ -150,7 +150,7 @@ async def _create(world: WireState, uri: str) -> None:
 
 
 def configure(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.configure`: asks for the settings."""
+    """Answer `wire.configure`: ask for the settings."""
     world.server.tasks.start(_configure(world), "configure")
     return {}
 
@@ -162,7 +162,7 @@ async def _configure(world: WireState) -> None:
 
 
 def show(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.show`: opens a document."""
+    """Answer `wire.show`: open a document."""
     world.server.tasks.start(_show(world, str(arguments[0])), "show")
     return {}
 
@@ -173,7 +173,7 @@ async def _show(world: WireState, uri: str) -> None:
 
 
 def work(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.work`: progress that ends, or that waits to be cancelled."""
+    """Answer `wire.work`: report progress that ends, or that waits to be cancelled."""
     progress = world.client.progress("Working", on_cancel=lambda: progress.end("stopped"))
     if arguments != ("wait",):
         progress.report("half", 50)
@@ -182,8 +182,8 @@ def work(world: WireState, arguments: tuple[object, ...]) -> object:
 
 
 def hang(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.hang`: work that never ends, and (`stubborn`) does not want to; a hanging thread, or one
-    that is waited for at the end (`closing`)."""
+    """Answer `wire.hang`: start work that never ends, and (`stubborn`) ignores its cancellation; a
+    hanging thread, or one that the shutdown waits for (`closing`)."""
     if arguments == ("closing",):
         world.server.closing = _never_closed
         return {}
@@ -208,7 +208,7 @@ async def _hang(*, stubborn: bool) -> None:
 
 
 async def wait(world: WireState, arguments: tuple[object, ...]) -> None:
-    """`wire.wait`, `wire.stop`: an answer that never comes, and what becomes of its work."""
+    """Answer `wire.wait` and `wire.stop`: never answer, and record the cancellation."""
     world.outcomes.append(f"{arguments[0]} waits")
     try:
         await asyncio.Event().wait()
@@ -218,32 +218,32 @@ async def wait(world: WireState, arguments: tuple[object, ...]) -> None:
 
 
 async def waiting(world: WireState, params: object) -> None:
-    """`test/wait`: the same as a request."""
+    """Answer `test/wait`: the same as a request."""
     await wait(world, ("request",))
 
 
 def flood_log(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.flood`: more on stderr than any pipe holds."""
+    """Answer `wire.flood`: write more to stderr than any pipe holds."""
     for number in range(2000):
         logging.getLogger("flood").warning("%06d %s", number, "x" * 500)
     return {"flooded": True}
 
 
 def flood_output(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.floodOutput`: more on stdout than any pipe holds."""
+    """Answer `wire.floodOutput`: write more to stdout than any pipe holds."""
     for _ in range(1000):
         world.client.show_message("x" * 1000)
     return {"flooded": True}
 
 
 def printed(world: WireState, arguments: tuple[object, ...]) -> object:
-    """`wire.print`: a stray print must not reach the editor's side of the protocol."""
+    """Answer `wire.print`: print text, which must not reach the editor's side of the protocol."""
     print("a stray line", flush=True)  # noqa: T201
     return {}
 
 
 def build(world: WireState) -> StetLanguageServer:
-    """Register everything."""
+    """Build the server with all handlers."""
     route = Router(world.server, lambda: world)
     route.reads("test/text", text)
     route.reads("test/crc", crc)

@@ -1,6 +1,6 @@
 """A workspace in memory, made in one line.
 
-world = make_world({"/ws/a.py": "x = 1\\n"}, opened={"/ws/a.py": "x = 2\\n"})
+workspace = make_workspace({"/ws/a.py": "x = 1\\n"}, opened={"/ws/a.py": "x = 2\\n"})
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def make_workspace(
     roots: tuple[str, ...] = ("/ws",),
     settings: Settings | None = None,
 ) -> Workspace:
-    """Files on the disk, documents opened over them in order (so the last one is active)."""
+    """Make files on the disk, and documents opened in order (the last one is active)."""
     workspace = Workspace(MemorySystem(files or {}, links=links), settings)
     workspace.encoding = Encoding.UTF32
     for root in roots:
@@ -30,25 +30,25 @@ def make_workspace(
 
 
 def uri_at(path: str) -> str:
-    """The URI of a path, or `path` itself where it is a URI."""
+    """Return the URI of a path, or `path` itself if it is a URI."""
     return f"file://{path}" if path.startswith("/") else path
 
 
 def open_document(workspace: Workspace, uri: str, text: str, version: int = 0) -> None:
-    """As an editor's didOpen."""
+    """Apply an editor's didOpen."""
     workspace.apply(Modification(ModificationKind.OPENED, uri, version, "plaintext", text))
 
 
 def close_document(workspace: Workspace, uri: str) -> None:
-    """As an editor's didClose."""
+    """Apply an editor's didClose."""
     workspace.apply(Modification(ModificationKind.CLOSED, uri))
 
 
 def change(*edits: WireEdit, uri: str = "file:///ws/a.py", version: int = 1) -> Modification:
-    """As an editor's didChange."""
+    """Make the modification of an editor's didChange."""
     return Modification(ModificationKind.CHANGED, uri, version, edits=edits)
 
 
 def insertion(line: int, column: int, text: str) -> WireEdit:
-    """One edit that only inserts."""
+    """Make an edit that only inserts."""
     return WireEdit(line, column, line, column, text)
