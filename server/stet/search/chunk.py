@@ -2,10 +2,10 @@
 
     make_fields("src/app.py", chunk, lines).name == "get user nam getusernames"
 
-A chunk is compared by its words in each field, and by the text whose meaning counts. Words are stems;
-identifiers are in there in their parts and, after those, whole: so `user names` finds `getUserNames`, and
-so does `getusernames`. `IndexEntry` is a file as it goes into the index, `ChunkRow` a chunk as it comes
-out.
+A chunk is compared by the words of each field, and by the embedding of its text. Words are stems.
+Fields have the parts of an identifier and then the whole identifier, so `user names` and
+`getusernames` both find `getUserNames`. `IndexEntry` is a file as it is written into the index,
+`ChunkRow` a chunk as it is read from the index.
 """
 
 import re
@@ -24,16 +24,16 @@ from stet.text.unicode_normal import normalize_unicode
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some whole lines of a file.
+    """Consecutive whole lines of a file.
 
     Attributes:
         first: The first line, 0-based.
-        end: The line after the last.
-        name: What is defined there, or the heading; empty if it is neither.
-        scope: What contains it, outermost first: `Server.Session` in code, `Setup > Linux` in notes.
-        signature: The head of a definition as it is written, on one line, without its body; else
-            empty.
-        is_definition: Whether it begins with the definition of `name`.
+        end: The line after the last, 0-based.
+        name: The defined name, or the heading; empty if there is neither.
+        scope: The enclosing names, outermost first: `Server.Session` in code, `Setup > Linux` in
+            notes.
+        signature: The head of a definition as written, on one line, without its body; else empty.
+        is_definition: Whether the chunk begins with the definition of `name`.
     """
 
     first: int
@@ -45,32 +45,32 @@ class Chunk:
 
 
 MAX_CHARACTERS = 40_000
-"""How much of a chunk is read: one line may be a file of megabytes."""
+"""The most characters of a chunk that are indexed: one line may have megabytes."""
 MAX_WORD = 64
-"""Longer ones are data."""
+"""The most characters of a word; longer words are data and are ignored."""
 MAX_TERMS = 32
-"""Words of a question."""
+"""The most terms of a question."""
 MAX_SUBJECT = 120
-"""Characters in which a question says what it is about."""
+"""The characters at the beginning of a question in which its subject is searched for."""
 MIN_WITHOUT = 6
-"""Words of a question that say enough by themselves."""
+"""The addresses in a question are ignored if it has at least this many other words."""
 MAX_MEANT_WORDS = 32
-"""Words of the body that are embedded: with more of them its names would count for less."""
+"""The most words of the body that are embedded: with more words, the names would count less."""
 MAX_LOOKED_AT = 120
-"""Words of the body that are looked at for them."""
+"""The most words of the body that are examined for the embedded words."""
 _A_FEW = 40
-"""Words that are looked at together: most passages have enough different ones in them."""
+"""Words that are examined at a time: usually the first of them are enough."""
 _MAX_KNOWN = 300_000
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?![^\W_])|[^\W_]+")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
-"""The same words, found faster, for texts that are all ASCII."""
+"""A faster pattern for the same words in ASCII texts."""
 _ADDRESS = re.compile(
     r"\w{2,12}://\S+|(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+|\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}\b"
 )
-"""What says where something else is: an address, a commit. Each run of letters is looked at once."""
+"""References to other places: addresses, hashes of commits. Matching takes linear time."""
 _SUBJECT = re.compile(r"(?:\[[^\]\n]*\] ?)?([\w./-]+(?:, ?[\w./-]+)*)(?:\(\))?: ")
-"""Before a colon: names and paths, after a remark in brackets."""
+"""The subject of a question: names and paths before a colon, after an optional tag in brackets."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 """Thai, Lao, kana and Han, which are written without spaces."""
 _known: dict[str, str] = {}
@@ -97,13 +97,13 @@ class ChunkFields:
 
 @dataclass(frozen=True, slots=True)
 class RedactedFile:
-    """A file without its secrets: the text that is embedded may be sent away.
+    """A file without its secrets, as embedded texts may be sent to an endpoint.
 
     Attributes:
         file: The name of the file.
         lines: The redacted lines, as many as in the file.
-        words: All words of the lines. A name is cut from the unredacted text, so a word of a name
-            that is not among these words was a secret, or a part of one.
+        words: All words of the lines. Names come from the unredacted text, so a word of a name that
+            is not among these words was a secret or a part of one.
     """
 
     file: str
@@ -112,18 +112,18 @@ class RedactedFile:
 
     @classmethod
     def of(cls, file: str, text: str) -> "RedactedFile":
-        """Create a file with that name and text, neither with a secret."""
+        """Create a redacted file from a redacted name and text."""
         return cls(file, split_lines(text), frozenset(_words_in(text)))
 
     def without_secrets(self, name: str) -> str:
-        """Return a name that the text is said to hold, cut to the words that the text holds."""
+        """Return a name with only those of its words that the redacted text has."""
         return " ".join(word for word in _words_in(name) if word in self.words)
 
 
 def make_fields(
     file: str, chunk: Chunk, lines: Sequence[str], redacted: RedactedFile | None = None
 ) -> ChunkFields:
-    """Return the fields of `chunk`, which is cut from `lines` of the file called `file`.
+    """Return the fields of a chunk of a file.
 
     Args:
         file: The name of the file.
@@ -142,7 +142,7 @@ def make_fields(
     return ChunkFields(path_words, name, head, _compared(body), _embedding_text(path, names, meant))
 
 
-@lru_cache(maxsize=4)  # the chunks of one file come together
+@lru_cache(maxsize=4)  # the chunks of one file are made one after the other
 def _path_of(file: str) -> tuple[str, str]:
     """Return a file's name without its ending, and the words of the shortened name."""
     path = PurePosixPath(file)
@@ -152,12 +152,12 @@ def _path_of(file: str) -> tuple[str, str]:
 
 
 def words(text: str) -> str:
-    """Return the words of `text` as they are compared, in order, with one space between."""
+    """Return the words of `text` in the compared form, in order, separated by one space."""
     return _compared(_words_in(text))
 
 
 def _words_in(text: str) -> list[str]:
-    """Return the words of `text` as they are written."""
+    """Return the words of `text` as written."""
     if text.isascii():
         return _ASCII_WORD.findall(text)
     return _WORD.findall(normalize_unicode("NFC", text))
@@ -175,9 +175,7 @@ def forget_words() -> None:
 
 
 def query_terms(text: str) -> dict[str, str]:
-    """Return the terms that a question asks for, each with the word that asks for the term. Repeats
-    and words that say nothing are left out.
-    """
+    """Return the terms of a question without repeats and stop words, each with its written word."""
     asked = _asked_words(text)
     telling = [word for word in asked if word.lower() not in STOP_WORDS]
     found: dict[str, str] = {}
@@ -190,8 +188,9 @@ def query_terms(text: str) -> dict[str, str]:
 
 
 def _asked_words(text: str) -> list[str]:
-    """Return the words of a question as written. A long question, such as a commit's message, loses
-    its addresses, which say where others speak of the subject.
+    """Return the words of a question as written.
+
+    The addresses in a long question, such as a commit message, are left out.
     """
     text = normalize_unicode("NFC", text[:MAX_CHARACTERS])
     without = _WORD.findall(_ADDRESS.sub(" ", text))
@@ -199,22 +198,22 @@ def _asked_words(text: str) -> list[str]:
 
 
 def subject_terms(text: str) -> dict[str, None]:
-    """Return the terms of the subject that a question states first, like commit messages.
-    `video/readers/png: Abort sooner` has three words as its subject. Without a subject, return
-    nothing.
+    """Return the terms of the subject before the colon of a question, as in commit messages.
+
+    `video/readers/png: Abort sooner` has three. Return no terms if there is no subject.
     """
     subject = _SUBJECT.match(text[:MAX_SUBJECT])
     return dict.fromkeys(words(subject[1]).split()) if subject is not None else {}
 
 
 def query_embedding_text(text: str) -> str:
-    """Return the text to embed for a question. Words that say nothing pull all questions together."""
+    """Return the text to embed for a question, without stop words, which make questions similar."""
     parts = [part.lower() for word in _asked_words(text) for part in PART.findall(word) or [word]]
     return " ".join([word for word in parts if word not in STOP_WORDS] or parts)
 
 
 def _forms(word: str) -> str:
-    """Return the parts of a word and then the word, in the form in which words are compared."""
+    """Return the parts of a word and then the whole word, in the compared form."""
     if not word.isascii() and _UNSPACED.search(word):
         forms = " ".join(_pairs(word))
     elif len(word) > MAX_WORD:
@@ -232,7 +231,10 @@ def _forms(word: str) -> str:
 
 
 def _pairs(word: str) -> list[str]:
-    """Return every two characters of the text between spaces, in a language without spaces."""
+    """Return the pairs of adjacent characters of a word in a script without spaces.
+
+    Parts in other scripts are returned whole and folded.
+    """
     found = []
     for start, end in _stretches(word):
         stretch = word[start:end]
@@ -244,13 +246,13 @@ def _pairs(word: str) -> list[str]:
 
 
 def _stretches(word: str) -> list[tuple[int, int]]:
-    """Return the parts of `word` with and without spaces in their language."""
+    """Return the spans of `word`, cut between scripts with spaces and scripts without spaces."""
     cuts = [0, *(at for match in _UNSPACED.finditer(word) for at in match.span()), len(word)]
     return [(start, end) for start, end in pairwise(cuts) if start < end]
 
 
 def _embedding_text(path: str, named: str, found: list[str]) -> str:
-    """Return names first, as they say most, then the words of the body, each once."""
+    """Return the text to embed: the names, which matter most, then different words of the body."""
     seen: dict[str, None] = {}
     for at in range(0, MAX_LOOKED_AT, _A_FEW):
         some = found[at : at + _A_FEW]
@@ -265,19 +267,17 @@ def _embedding_text(path: str, named: str, found: list[str]) -> str:
 
 @lru_cache(maxsize=50_000)
 def _parts_of(word: str) -> tuple[str, ...]:
-    """Return a word as embedded, an identifier in its parts. Return nothing for a word that is too
-    long.
-    """
+    """Return the parts of an identifier, or the whole word; no parts of a word that is too long."""
     return tuple(PART.findall(word) or [word]) if len(word) <= MAX_WORD else ()
 
 
 class FileStamp(NamedTuple):
-    """What shows that a file has changed.
+    """The stamp of a file, by which changes of the file are detected.
 
     Attributes:
-        mtime: When it was written, in seconds; None for unsaved text.
-        size: In bytes, or in code points for unsaved text.
-        hash: Of its text.
+        mtime: When the file was written, in seconds since the epoch; None for unsaved text.
+        size: The size in bytes, or in code points for unsaved text.
+        hash: The hash of the text.
     """
 
     mtime: float | None
@@ -286,20 +286,20 @@ class FileStamp(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """A file as it was read; named as in `OutlineEntry`."""
+    """A file as it was read."""
 
     uri: str
     name: str
     text: str
     stamp: FileStamp
     outline: Sequence[Definition] | None = None
-    """What a grammar has found in the file; None if no grammar was asked."""
+    """The definitions that a grammar has found in the file; None if no grammar was used."""
     is_sent: bool = False
-    """Whether its embedded texts go to an endpoint, and so without secrets."""
+    """Whether the file's embedded texts are sent to an endpoint and must be redacted."""
 
 
 class IndexEntry(NamedTuple):
-    """A file to be put into the index."""
+    """A file to be written into the index."""
 
     uri: str
     name: str
@@ -307,11 +307,11 @@ class IndexEntry(NamedTuple):
     chunks: Sequence[Chunk]
     fields: Sequence[ChunkFields]
     meant: Sequence[bytes]
-    """The hash of what is embedded of each chunk."""
+    """The hash of the embedded text of each chunk."""
 
 
 class ChunkRow(NamedTuple):
-    """A chunk as the index holds it; see `Chunk` and `ChunkFields`."""
+    """A chunk as stored in the index; see `Chunk` and `ChunkFields`."""
 
     id: int
     uri: str
@@ -328,16 +328,16 @@ class ChunkRow(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text of the chunk, without its place."""
+        """The head and the body of the chunk, without its path and name."""
         return f"{self.head}\n{self.body}"
 
 
 class Exclusion(NamedTuple):
-    """What a ranking leaves out.
+    """The chunks that a ranking leaves out.
 
     Attributes:
-        uris: Files.
-        texts: Passages with this `ChunkRow.text`.
+        uris: The URIs of files whose chunks are left out.
+        texts: The values of `ChunkRow.text` whose chunks are left out.
     """
 
     uris: frozenset[str] = frozenset()

@@ -1,15 +1,15 @@
-"""Which of the chunks found are the answer: two rankings that err differently, and rules.
+"""The final ranking of the found chunks, from two rankings and from features of each chunk.
 
-Weighted reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009) of the ranking by words
-and of that by meaning; added to it is what a rule can tell: how much of the question a chunk covers,
-and where. The weights were fitted by `tests/eval`, on the half of its data that is for that; a name
-says something else in code than in notes, so there are two sets of them.
+The score is a weighted reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009) of the
+ranking by words and the ranking by meaning, plus weighted features: how much of the question a
+chunk covers, and in which field. The weights were fitted by `tests/eval` on the training half of
+its data. Names matter differently in code and in notes, so there are two sets of weights.
 
-Neither a file whose passages all read alike, nor a text that was copied into many files, takes all
-places of a ranking (`diversify`): a table of a hundred thousand lines or a vendored copy would push
-out the file that is asked for. A ranking of a hundred places over the source of large packages names
-18 files at least, and mostly 50; so only one that names fewer than ten is asked again, without what
-takes too much of it.
+`diversify` keeps a file of similar passages, or a text that was copied into many files, from taking
+all places of a ranking: a table of a hundred thousand lines or a vendored copy would displace the
+right file. A ranking of a hundred places over the source of large packages has at least 18 files,
+and usually 50; so only a ranking with fewer than ten files is made again, without those that have
+too many places.
 """
 
 import math
@@ -29,15 +29,15 @@ from stet.search.file_ranker import FileRank, FileRanker
 from stet.search.lexical_ranker import Ranking
 
 _K = 20
-"""How slowly a rank loses weight with its number."""
+"""The constant of reciprocal rank fusion: the larger, the slower the weight of a rank falls."""
 _FEW = 3
 _ONE_IN = 50
-"""A word in at most `_FEW` chunks, or one chunk in `_ONE_IN`, decides which chunk is meant.
+"""A word in at most `_FEW` chunks, or in one chunk of `_ONE_IN`, certainly names the right chunk.
 
-A word in twice as many decides half.
+A word in twice as many chunks is half as certain.
 """
 MAX_EXPLAINED = 5
-"""Words of the question that a reason names for each place."""
+"""The most words of the question that an explanation names for each field."""
 _TESTS = re.compile(
     r"(^|/)(tests?|testing|specs?|__tests__|fixtures?)/|(^|/)(test_|conftest\.)|[._](test|spec)\."
 )
@@ -48,7 +48,7 @@ _GENERATED = re.compile(
     r"\.(po|pot|lock|map|svg|snap|sum)$|(^|/)package-lock\.json$|(^|/)(changelog|changes|news)(\.(md|rst|txt))?$",
     re.IGNORECASE,
 )
-"""Files that nobody writes, or that repeat other files: translations, locks, change logs."""
+"""Generated files and files that repeat others: translations, lock files, change logs."""
 
 WEIGHTS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
@@ -79,34 +79,34 @@ WEIGHTS: Mapping[str, tuple[float, float]] = MappingProxyType(
         "generated": (0.0, -4.06),
     }
 )
-"""The weights of each feature of a chunk: for a chunk that defines something, and for all other chunks
+"""The weights of each feature of a chunk: for a chunk that is a definition, and for other chunks
 (notes, and text between definitions).
 
-    by_words: The reciprocal of its rank by words.
-    by_meaning: The reciprocal of its rank by meaning.
-    cosine: Its similarity in meaning.
-    relevance: Its score by words, as a share of the best score.
+    by_words: The reciprocal of the chunk's rank by words.
+    by_meaning: The reciprocal of the chunk's rank by meaning.
+    cosine: The cosine similarity of the chunk and the question.
+    relevance: The chunk's score by words, as a share of the best score.
     cover: The share of the question that is anywhere in the chunk, its path included.
-    in_name: The share of the question that is in its name.
-    name_in: The share of its name that is in the question.
-    in_head: The share of the question that is in its head and not in its name.
-    in_path: The share of the question that is in its path.
-    file_in: The share of its file's name that is in the question.
-    rarest: The weight of the rarest word in its name.
-    phrase: The share of adjacent words of the question that are adjacent in its text.
-    first: Whether the question begins with a word of its name.
-    size: The logarithm of its length.
-    neighbours: How well other chunks of its file rank.
-    by_file: The reciprocal of the rank of its file.
-    file_named: How much of the question its file's path contains, as a share of the best path.
-    file_cover: The share of the question that is anywhere in its file, the path included.
-    subject: The share of the question's subject that is in its file's path.
-    file_size: The logarithm of the number of chunks of its file.
+    in_name: The share of the question that is in the chunk's name.
+    name_in: The share of the chunk's name that is in the question.
+    in_head: The share of the question that is in the chunk's head and not in its name.
+    in_path: The share of the question that is in the chunk's path.
+    file_in: The share of the file's name that is in the question.
+    rarest: The weight of the rarest word in the chunk's name.
+    phrase: The share of adjacent words of the question that are adjacent in the chunk's text.
+    first: Whether the question begins with a word of the chunk's name.
+    size: The logarithm of the chunk's length.
+    neighbours: How well other chunks of the file rank.
+    by_file: The reciprocal of the file's rank.
+    file_named: How much of the question the file's path contains, relative to the best path.
+    file_cover: The share of the question that is anywhere in the file, the path included.
+    subject: The share of the question's subject that is in the file's path.
+    file_size: The logarithm of the number of chunks of the file.
     definition: Whether the chunk is a definition.
-    hidden: Whether its name begins with an underscore.
+    hidden: Whether the chunk's name begins with an underscore.
     tests: Whether the chunk is in a test, and the question is not about tests.
     vendored: Whether the chunk is third-party code.
-    generated: Whether its file is generated, and the question does not name the file.
+    generated: Whether the file is generated, and the question does not name the file.
 """
 _OF_DEFINITIONS, _OF_OTHERS = zip(*WEIGHTS.values(), strict=True)
 
@@ -116,15 +116,15 @@ class PreparedQuery:
     """A question, ready for comparison.
 
     Attributes:
-        rarity: The weight of each of its words, in order.
-        words: All of its words.
-        spaced: The same words, each as it occurs in a field that begins and ends with a space.
-        spellings: The words as they were written.
-        certain: The share of the answer that each rare word decides by itself, from 0 to 1: its
-            weight, of the weight of all words that occur anywhere.
-        total: The weight of all its words together.
-        highest: The weight of its rarest word.
-        first: Its first word.
+        rarity: The weight of each word of the question, in order.
+        words: All words of the question.
+        spaced: Each word between spaces, as it occurs in a field, with its weight.
+        spellings: By word, the word as written.
+        certain: By word, how certainly it names the right chunk, times its share of the weight of
+            all words that occur anywhere; from 0 to 1.
+        total: The weight of all words together.
+        highest: The weight of the rarest word.
+        first: The first word.
         pairs: Adjacent words, as they occur in a text.
     """
 
@@ -142,7 +142,13 @@ class PreparedQuery:
     def prepare(
         cls, spellings: Mapping[str, str], frequencies: Mapping[str, int], n_chunks: int
     ) -> "PreparedQuery":
-        """Prepare the question whose words are in `frequencies` chunks each, of `n_chunks`."""
+        """Prepare a question.
+
+        Args:
+            spellings: By word of the question, the word as written.
+            frequencies: By word, the number of chunks that contain it.
+            n_chunks: The number of all chunks.
+        """
         rarity = {
             term: math.log(1 + (n_chunks - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()
         }
@@ -163,16 +169,16 @@ class PreparedQuery:
 
 
 class ChunkRanks(NamedTuple):
-    """The ranks of a chunk, from 1; None if the chunk was not found.
+    """The ranks of a chunk, from 1; None if the chunk is not in a ranking.
 
     Attributes:
-        by_words: Its rank by words.
-        by_meaning: Its rank by meaning.
-        cosine: Its similarity in meaning.
-        best_cosine: The similarity of the chunk that is nearest in meaning.
-        relevance: Its score by words, as a share of the best score.
-        neighbours: How well other chunks of its file rank.
-        file: The rank of its file.
+        by_words: The rank by words.
+        by_meaning: The rank by meaning.
+        cosine: The cosine similarity of the chunk and the question.
+        best_cosine: The highest cosine similarity of any chunk.
+        relevance: The score by words, as a share of the best score.
+        neighbours: How well other chunks of the file rank.
+        file: The rank of the file.
     """
 
     by_words: int | None
@@ -221,7 +227,7 @@ def rank_chunks(
 
 
 def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[float, ...]:
-    """Return what is known of a chunk, in the order of `WEIGHTS`."""
+    """Return the features of a chunk, in the order of `WEIGHTS`."""
     name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
     in_path, in_name, in_head, covered, rarest, certain = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for spaced, weight in asked.spaced:
@@ -273,17 +279,17 @@ def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[fl
 
 
 def _toward(best: float, value: float, certain: float) -> float:
-    """Return a value of the ranking by meaning, nearer to the best value the more the words decide.
+    """Return a value of the ranking by meaning, moved towards the best value by `certain`.
 
-    Cosines of one embedding are ten times as far apart as those of another, and vectors may say
-    nothing at all: no vector may outrank the only chunk that has the word of the question. The
-    square leaves long questions, whose words decide little each, as they are.
+    The cosines of one embedding may be ten times as far apart as those of another, and vectors may
+    be meaningless: no vector may outrank the only chunk with the word of the question. Because of
+    the square, long questions, in which no word is certain, are hardly affected.
     """
     return value + (best - value) * certain * certain
 
 
 def _share(words_: Set[str], asked: PreparedQuery) -> float:
-    """Return which share of some words is asked for."""
+    """Return the share of `words_` that are in the question."""
     return len(words_ & asked.words) / len(words_) if words_ else 0.0
 
 
@@ -303,14 +309,14 @@ def _reciprocal(rank: int | None) -> float:
 
 
 def score(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> float:
-    """Return how good an answer a chunk is; higher is better, comparable within one question."""
+    """Return the score of a chunk; higher is better, comparable within one question."""
     weights = _OF_DEFINITIONS if row.is_definition else _OF_OTHERS
     value: float = sum(map(operator.mul, features(asked, row, ranks), weights))
     return value
 
 
 def explain(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
-    """Return why a chunk is among the answers, for people: `named user, names; meaning`."""
+    """Return why a chunk was found, for people: `named: user, names; near in meaning (no. 3)`."""
     reasons = []
     where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
     left = [spaced for spaced, _ in asked.spaced]
@@ -329,15 +335,14 @@ def explain(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
 
 
 SHARE = 10
-"""A ranking with fewer files, or texts, than one in so many places limits each of them.
-
-Each then gets at most one in so many places."""
+"""If a ranking of n places has fewer than n / SHARE different files, or texts, each of them gets at
+most n / SHARE places."""
 ROUNDS = 6
-"""How often a ranking is asked again: a person waits for the answer."""
+"""The most times that a ranking is made again, as a person waits for the answer."""
 IN_ANSWER = 4
-"""Passages of one file in an answer."""
+"""The most passages of one file in an answer."""
 SAME_IN_ANSWER = 2
-"""Passages with the same text in an answer."""
+"""The most passages with the same text in an answer."""
 
 
 def diversify(
@@ -347,13 +352,13 @@ def diversify(
     fetch: Callable[[Sequence[int]], Mapping[int, ChunkRow]],
     again: Callable[[Exclusion], Ranking],
 ) -> Ranking:
-    """Return a ranking in which no file and no text has more than its share of the places.
+    """Return a ranking in which no file and no text has too many places; see `SHARE`.
 
     Args:
         first: The original ranking.
-        limit: The number of places; a shorter ranking has displaced nothing.
-        rows: The known chunks, including those of the ranking; others are added.
-        fetch: Returns chunks by their id.
+        limit: The number of places; a shorter ranking has all found chunks and stays unchanged.
+        rows: The known chunks, including those of the ranking; other chunks are added.
+        fetch: Returns chunks by id.
         again: Makes the ranking again without some files and texts.
     """
     found, without = first, NO_EXCLUSION
@@ -365,7 +370,8 @@ def diversify(
             break
         without = Exclusion(without.uris | over.uris, without.texts | over.texts)
         others = [*within, *again(without)]
-        # Of a text that is in a file left out, or the other way round, places may come twice.
+        # A chunk of an excluded file may have an excluded text, or the other way round, so that it
+        # is in both rankings.
         best = dict(sorted(others, key=lambda each: (-each[1], each[0])))
         found = list(best.items())[:limit]
         rows.update(fetch([chunk for chunk, _ in found if chunk not in rows]))
@@ -375,8 +381,9 @@ def diversify(
 def _limit_shares(
     ranking: Ranking, most: int, rows: Mapping[int, ChunkRow]
 ) -> tuple[Ranking, Exclusion]:
-    """Return what stays of a ranking, and what had too many places. More than `most` places are too
-    many where there are too few others.
+    """Return the ranking with at most `most` places for each file or text, and the limited ones.
+
+    Files are limited only if there are fewer than `most` of them, and so are texts.
     """
     if _has_many((rows[chunk].uri for chunk, _ in ranking), most) and _has_many(
         (rows[chunk].text for chunk, _ in ranking), most
@@ -396,9 +403,7 @@ def _limit_shares(
 
 
 def _has_many(each: Iterable[str], enough: int) -> bool:
-    """Return whether there are `enough` different ones; told by the first few of nearly every
-    ranking.
-    """
+    """Return whether `each` has `enough` different items; usually the first few items suffice."""
     seen: set[str] = set()
     for one in each:
         seen.add(one)
@@ -408,14 +413,14 @@ def _has_many(each: Iterable[str], enough: int) -> bool:
 
 
 def _over(counted: Counter[str], most: int) -> frozenset[str]:
-    """Return what is counted more than `most` times, if there are only a few others."""
+    """Return the items counted more than `most` times, if there are fewer than `most` items."""
     if len(counted) >= most:
         return frozenset()
     return frozenset(each for each, n in counted.items() if n > most)
 
 
 def deduplicate(chunks: Iterable[int], rows: Mapping[int, ChunkRow]) -> list[int]:
-    """Return some chunks, with only the first of the chunks that have equal texts."""
+    """Return the chunks, but only the first of those with equal texts."""
     first: dict[str, int] = {}
     for chunk in chunks:
         first.setdefault(rows[chunk].text, chunk)
@@ -423,9 +428,7 @@ def deduplicate(chunks: Iterable[int], rows: Mapping[int, ChunkRow]) -> list[int
 
 
 def cap_per_file(rows: Iterable[ChunkRow]) -> Iterator[ChunkRow]:
-    """Yield those of some chunks, the best first, that are an answer: few of one file, fewer that
-    read the same.
-    """
+    """Yield chunks in order; at most `IN_ANSWER` of a file and `SAME_IN_ANSWER` of equal text."""
     n_of_file: Counter[str] = Counter()
     n_of_text: Counter[str] = Counter()
     for row in rows:

@@ -1,8 +1,8 @@
-r"""Cut a file into the passages that are searched, by the ending of its name.
+r"""Cutting a file into the passages that are searched, by the ending of its name.
 
-No grammar is used here: its parser can take more than a minute for 20,000 malicious characters, and
-can't be stopped. `outliner.py` uses grammars, and its result is used here. Everything else here
-takes time linear in the text, whatever the text is. Every line that is not blank is in one passage.
+This module runs no grammar: a parser can take more than a minute for 20,000 malicious characters
+and can't be stopped. `outliner.py` runs grammars and gives the outline. All functions take time
+linear in the length of any text. Every line that is not blank is in exactly one passage.
 """
 
 import re
@@ -17,18 +17,18 @@ from stet.search.chunk import Chunk
 from stet.text.document import NOTES, ending_of
 
 MAX_LINES = 60
-"""A longer passage is cut further."""
+"""A passage with more lines is cut further."""
 MAX_CHARACTERS = 4_000
-"""So is one of more characters, but never inside a line."""
+"""A passage with more characters is cut further, but never inside a line."""
 MAX_CLOSING = 3
-"""At most so many lines that only close something belong to the passage above."""
+"""At most this many lines of closing brackets are added to the passage above."""
 
 _CLOSING = re.compile(r"[^\w]{0,80}(?:end\b[^\w]{0,20})?")
 
 
 @dataclass(slots=True)
 class _OpenDefinition:
-    """A definition that is being cut: where it is in the file, and whether its head is still to come."""
+    """A definition that is being cut: its place, and whether its head has not been yielded yet."""
 
     definition: Definition
     end: int
@@ -45,8 +45,9 @@ def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> I
     """Yield the passages of a file, in order of place.
 
     Args:
-        lines: Those of the file; whether with line ends makes no difference.
-        definitions: In order of their first lines. Where two overlap by half, the second yields.
+        lines: The lines of the file, with or without line ends.
+        definitions: The definitions, in order of their first lines. If two overlap partly, the
+            second is cut or left out.
     """
     last: Chunk | None = None
     for merged_chunk in _merged_chunks(lines, definitions):
@@ -61,14 +62,14 @@ def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> I
 
 
 def _closes(lines: Sequence[str], chunk: Chunk) -> bool:
-    """Return whether a passage holds only brackets and the like, for which no one searches."""
+    """Return whether a passage has only closing brackets and the like, which nobody searches."""
     return chunk.end - chunk.first <= MAX_CLOSING and all(
         _CLOSING.fullmatch(line.strip()) for line in lines[chunk.first : chunk.end]
     )
 
 
 def _merged_chunks(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
-    """Yield the passages. Passages that only close what others open stay separate."""
+    """Yield the passages, with closing brackets as separate passages."""
     open_: list[_OpenDefinition] = []
     at = 0
     for definition in definitions:
@@ -94,7 +95,7 @@ def _merged_chunks(lines: Sequence[str], definitions: Iterable[Definition]) -> I
 def _passage(
     lines: Sequence[str], first: int, end: int, owner: _OpenDefinition | None
 ) -> Iterator[Chunk]:
-    """Yield the chunks of lines that belong to `owner` and to no symbol inside `owner`."""
+    """Yield the chunks of lines that belong to `owner` and to no definition inside `owner`."""
     if owner is None:
         yield from _section(lines, first, end)
         return
@@ -112,11 +113,10 @@ def _passage(
 
 
 def split_evenly(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield pieces of about equal length of a stretch. No piece with more than one line is too
-    long.
+    """Yield pieces of about equal length of some lines. A piece is too long only if it is one line.
 
-    A piece ends where lines are blank, if some are near. Those around a piece are left out, so
-    what is blank altogether has no pieces.
+    A piece ends at blank lines, if there are blank lines near its end. Blank lines around a piece
+    are left out, so blank text has no pieces.
     """
     first, end = _trimmed(lines, first, end)
     size = sum(map(len, lines[first:end]))
@@ -134,9 +134,7 @@ def split_evenly(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[i
 
 
 def _limit(lines: Sequence[str], first: int, end: int) -> int:
-    """Return the line after the longest piece that may begin at `first`. The piece has at least one
-    line.
-    """
+    """Return the end of the longest piece of at least one line that may begin at `first`."""
     limit, size = first, 0
     while limit < min(end, first + MAX_LINES):
         size += len(lines[limit])
@@ -163,11 +161,12 @@ def _trimmed(lines: Sequence[str], first: int, end: int) -> tuple[int, int]:
 
 
 def note_passages(text: str, lines: Sequence[str]) -> Iterator[Chunk]:
-    r"""Yield the passages of a note in order of position. A note that is too large to be parsed has
-    no headings.
+    r"""Yield the passages of a note in order of position.
+
+    A note that is too large to be parsed has no headings.
 
     Args:
-        text: With `\n` at its line ends and no others.
+        text: The text, with `\n` as its only line end.
         lines: The text cut at each `\n`.
     """
     front = find_front_matter(text)
@@ -198,16 +197,16 @@ def _section(
 def chunk_file(
     text: str, name: str, outline: Sequence[Definition] | None = None
 ) -> tuple[Chunk, ...]:
-    """Return the passages of `text`, a file called `name`, in order of place.
+    """Return the passages of a file, in order of position.
 
-    Every line that is not blank (`str.strip`) lies in one of them, and none overlaps another. Lines
-    are those of `stet.text.lines`. Notes are cut at their headings, code at what it defines, all
-    else where lines are blank; what is long is cut further.
+    Every line that is not blank (`str.strip`) is in exactly one passage. Lines are those of
+    `stet.text.lines`. Notes are cut at headings, code at definitions, other text at blank lines;
+    long passages are cut further.
 
     Args:
-        text: With line ends of any kind.
-        name: Of the file.
-        outline: What it defines, if a grammar has told; else that is found by its look.
+        text: The text of the file, with line ends of any kind.
+        name: The name of the file.
+        outline: The definitions that a grammar found; None to find definitions by indentation.
     """
     text = with_plain_ends(text)
     lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""A second process that cuts files into passages and their words, for when there are many to read.
+"""A second process that cuts files into passages and words, if there are many files to read.
 
 The process of the index then only reads and writes.
 """
@@ -15,33 +15,33 @@ from stet.system.worker_process import WorkerEnded, WorkerProcess
 log = logging.getLogger(__name__)
 
 _MEMORY = 4_000_000_000
-"""Bytes of address space; the largest batch, 48 files of a megabyte, takes 1.6 GB."""
+"""The limit of the address space in bytes; the largest batch, 48 files of 1 MB, takes 1.6 GB."""
 
 
 class ChunkingProcess:
-    """The process, as its owner sees it; started with the first files it gets."""
+    """The owner of the process, which is started with the first batch of files."""
 
     def __init__(self) -> None:
-        """Nothing runs yet."""
+        """Create the owner without a process."""
         self._worker: WorkerProcess | None = None
         self._has_died = False
         self._under_way: deque[tuple[Sequence[SourceFile], Future[list[IndexEntry]]]] = deque()
 
     @property
     def n_under_way(self) -> int:
-        """Batches that have been sent and not received."""
+        """The number of batches that have been sent and not received."""
         return len(self._under_way)
 
     @property
     def has_done(self) -> bool:
-        """Whether the oldest of them can be received without waiting."""
+        """Whether the oldest batch can be received without waiting."""
         return bool(self._under_way) and self._under_way[0][1].done()
 
     def send(self, sources: Sequence[SourceFile]) -> None:
-        """Send files to be cut in the process; `receive` returns them.
+        """Send a batch of files to the process; `receive` returns the entries.
 
-        If the process has died by itself, no other process is started until `close`: the batch that
-        killed it may still be under way.
+        If the process has crashed, no other process is started until `close`: the batch that caused
+        the crash may not have been received yet.
         """
         if sources:
             if self._worker is None:
@@ -50,8 +50,9 @@ class ChunkingProcess:
             self._under_way.append((sources, self._worker.submit(sources)))
 
     def receive(self) -> list[IndexEntry]:
-        """Wait for the oldest batch under way and return its entries. If the process has died, cut
-        the batch here.
+        """Wait for the oldest batch and return its entries.
+
+        If the process has died, cut the batch in this process.
         """
         if not self._under_way:
             return []
@@ -65,7 +66,7 @@ class ChunkingProcess:
             return make_entries(sources)
 
     def close(self) -> None:
-        """End the process; what is under way is lost."""
+        """End the process; batches that were not received are lost."""
         self._under_way.clear()
         self._has_died = False
         if self._worker is not None:

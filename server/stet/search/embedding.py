@@ -1,7 +1,8 @@
 """Texts as vectors, by the static embedding that `wordllama` ships with its weights.
 
-The mean of the vectors of a text's tokens: there is no network to run. Words come again and again, so
-the sum of each word's tokens is kept; a text is then a few rows of a table. Nothing is downloaded.
+The vector of a text is the normalized sum of the vectors of its tokens; no neural network is run.
+Words are repeated often, so the sum of each word's tokens is cached, and a text is the sum of a few
+rows of a table. Nothing is downloaded.
 """
 
 import importlib.util
@@ -14,17 +15,17 @@ if TYPE_CHECKING:
     import numpy as np
 
 LOCAL = "wordllama-l2-supercat-256"
-"""What the index calls the vectors of `LocalEmbedder`."""
+"""The name of the vectors of `LocalEmbedder` in the index."""
 MAX_WORDS = 256
-"""Of a text."""
+"""The most words of a text that are embedded."""
 MAX_WORD = 64
-"""How much of a word is read, in code points."""
+"""The most code points of a word that are embedded."""
 _MAX_KNOWN = 16_000
-"""Words whose sums are kept, a kilobyte each."""
+"""The number of words whose sums are cached, at a kilobyte each."""
 
 
 def can_embed() -> bool:
-    """Return whether what the local embedding needs is installed."""
+    """Return whether the packages of the local embedding are installed."""
     return all(
         importlib.util.find_spec(name) is not None
         for name in ("wordllama", "tokenizers", "safetensors", "numpy")
@@ -32,11 +33,10 @@ def can_embed() -> bool:
 
 
 class LocalEmbedder:
-    """The embedding that comes with `wordllama`; see the module.
+    """The embedding of the package `wordllama`; see the module.
 
-    Its weights and its tokenizer are read as the files they are: the package's own loader looks for
-    the tokenizer in a folder that is not the one it is shipped in, and its way over whole texts is
-    ten times slower on words that repeat.
+    The files of the weights and of the tokenizer are read directly: the package's loader searches
+    for the tokenizer in the wrong folder, and it is ten times slower for repeated words.
     """
 
     name = LOCAL
@@ -46,7 +46,7 @@ class LocalEmbedder:
 
         Raises:
             ImportError: If the package is not installed.
-            OSError, ValueError: If its files can't be read.
+            OSError, ValueError: If the files of the package can't be read.
         """
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
@@ -81,14 +81,14 @@ class LocalEmbedder:
         return vectors
 
     def forget_words(self) -> None:
-        """Clear the sums; of a table of zeros only the rows that are filled take memory."""
+        """Clear the cached sums; rows of zeros take no memory until they are filled."""
         import numpy as np
 
         self._known.clear()
         self._sums = np.zeros((_MAX_KNOWN, self._n_dimensions), dtype=np.float32)
 
     def _learn(self, words: Iterable[str]) -> None:
-        """Take the sums of words into the table; all others are forgotten where it gets full."""
+        """Add the sums of words to the table. If it gets full, clear all other words."""
         import numpy as np
 
         asked = dict.fromkeys(words)

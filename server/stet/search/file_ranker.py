@@ -1,4 +1,4 @@
-"""The ranking of whole files: by their paths, and by the question's words anywhere in them.
+"""The ranking of whole files: by their paths, and by the question's words anywhere in the files.
 
 A description of a change names its subject: `png: Abort sooner`, a program, a folder. No passage of
 the right file need contain the subject, and its words may be spread over many passages.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from stet.search.index_store import IndexStore
 
 MAX_FILES_RANKED = 20
-"""Files that are put up, each with the passage that fits best."""
+"""The most files that the ranking proposes, each with its best passage."""
 
 
 class FileRank(NamedTuple):
@@ -23,7 +23,7 @@ class FileRank(NamedTuple):
 
     Attributes:
         place: Its place, from 1; None if the file is not among the best.
-        named: How much of the question its path contains, as a share of the file with most.
+        named: How much of the question its path contains, relative to the best path.
         cover: The share of the question that is in its path or its text.
         subject: The share of the question's subject that is in its path.
         n_chunks: The number of its chunks.
@@ -37,14 +37,14 @@ class FileRank(NamedTuple):
 
 
 class ChunkSpans:
-    """Which chunks are of one file: they follow each other, so a file goes by its first one.
+    """The chunks of each file, which are consecutive; a file is identified by its first chunk.
 
     Attributes:
-        file_of: The file of each chunk; of those that are gone any number.
+        file_of: The file of each chunk; the value for a removed chunk is undefined.
     """
 
     def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
-        """As `IndexStore.spans` has them."""
+        """Create the table from the result of `IndexStore.spans`."""
         self.file_of = array("L")
         self._sizes: dict[int, int] = {}
         for first, size in spans:
@@ -54,12 +54,12 @@ class ChunkSpans:
         return len(self._sizes)
 
     def drop(self, chunks: Iterable[int]) -> None:
-        """Drop all chunks of some files."""
+        """Remove all chunks of some files."""
         for chunk in chunks:
             self._sizes.pop(chunk, None)
 
     def add(self, chunks: Sequence[int]) -> None:
-        """Add the chunks of a new file, with higher numbers than all chunks before."""
+        """Add the chunks of a new file. Their numbers are higher than those of all other chunks."""
         if chunks:
             n_between = chunks[0] - len(self.file_of)
             self.file_of.extend([0] * n_between + [chunks[0]] * len(chunks))
@@ -72,14 +72,14 @@ class ChunkSpans:
 
 @dataclass(slots=True)
 class FileRanker:
-    """What a question finds of files.
+    """The ranking of files for one question.
 
     Attributes:
-        spans: Of all files.
-        named: What the words in its path tell.
-        covered: Which share of the question is anywhere in it.
-        subject: Which share of what the question says it is about is in its path.
-        chunks: Those that each word is in, with what it tells.
+        spans: The chunks of all files.
+        named: By file, the summed rarity of the question's words in the path.
+        covered: By file, the share of the question that is in the path or the text.
+        subject: By file, the share of the question's subject that is in the path.
+        chunks: For each searched word, its rarity and the chunks that contain it.
     """
 
     spans: ChunkSpans
@@ -103,10 +103,10 @@ class FileRanker:
 
         Args:
             store: The index.
-            spans: Of all files in it.
-            rarity: How much each word of the question tells.
-            looked_for: Those of them that are looked for in texts, which takes time.
-            subject: What it says it is about.
+            spans: The chunks of all files in the index.
+            rarity: The rarity of each word of the question.
+            looked_for: The words that are searched for in texts as well, which takes time.
+            subject: The words of the question's subject.
         """
         self = cls(spans)
         total = sum(rarity.values()) or 1.0

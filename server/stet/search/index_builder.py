@@ -1,4 +1,4 @@
-"""Brings the index up with the files, a little at a time, so that questions come in between."""
+"""Updating the index from the files, in small steps, so that questions are answered in between."""
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,30 +23,30 @@ def trim_memory() -> None:
     of glibc is called: a tenth of the process. On other systems nothing is called.
     """
     forget_words()
-    with suppress(OSError, AttributeError, TypeError):  # another library, or none to be named so
+    with suppress(OSError, AttributeError, TypeError):  # the C library has no such function
         ctypes.CDLL(None).malloc_trim(0)
 
 
 SLICE = 48
-"""Files that are read before somebody else has a turn."""
+"""The most files that are read in one step."""
 MANY_TO_READ = 200
-"""After a walk has read so many files, a second process helps."""
+"""After a walk has read this many files, a second process cuts further files."""
 MAX_BATCHES_UNDER_WAY = 3
-"""Batches that are cut ahead of what is taken in."""
+"""The most batches that the second process has at a time."""
 MANY_LOOKED_AT = 500
-"""Unchanged files that are passed over before somebody else has a turn."""
+"""The most files of a walk that are checked in one step."""
 
 
 WHOLE = "whole"
-"""The remark on an index in which all files were once."""
+"""The key of the entry that marks an index which has had all files once."""
 
 
 class IndexBuilder:
-    """Owns what is left to be done.
+    """The remaining work on the index, and the processes that help with it.
 
     Attributes:
-        total: How many files there are, as far as they have been looked at.
-        outliner: The owner of the process that asks grammars.
+        total: The number of files, as far as they have been counted.
+        outliner: The owner of the process that runs grammars.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class IndexBuilder:
         engine: SearchEngine,
         reading: Callable[[list[str]], None],
     ) -> None:
-        """Read nothing yet; `reading` is called with the files that are read next."""
+        """Create the builder; `reading` is called with the files that are read next."""
         self.total = 0
         self._source = source
         self._store = store
@@ -96,9 +96,9 @@ class IndexBuilder:
 
     @property
     def n_files_so_far(self) -> int | None:
-        """How many files there are in the index before all have been looked at once; None from then on.
+        """The number of indexed files until all files have been checked once; None from then on.
 
-        What changes later is looked at again, and the index is whole but for that.
+        Later changes are indexed again, and the rest of the index stays complete.
         """
         return None if self._is_whole else len(self._known)
 
@@ -108,25 +108,25 @@ class IndexBuilder:
         self.outliner.close()
 
     def avoid(self, uris: Iterable[str]) -> None:
-        """Leave files out: reading one of them has ended the process."""
+        """Exclude files, because reading one of them has ended the process."""
         self._avoided.update(uris)
 
     def readmit(self, uri: str) -> None:
-        """Read a file again that was to be left out, by its canonical URI."""
+        """End the exclusion of a file, given by its canonical URI."""
         self._avoided.discard(uri)
 
     def set_open_text(self, uri: str, name: str, text: str | None) -> None:
-        """Set the text of a document in the editor, or None when closed. The text is read at once."""
+        """Set the text of a document in the editor, or None when closed, and index it at once."""
         key = canonical(uri)
         if text is not None:
-            # The database can't store half of a surrogate pair; a `?` replaces it.
+            # The database can't store half of a surrogate pair: a `?` replaces it.
             self._source.open_texts[key] = (name, text.encode("utf-8", "replace").decode())
         elif self._source.open_texts.pop(key, None) is None:
             return
         self._read({key: None})
 
     def changed(self, uris: Iterable[str]) -> None:
-        """Take files or folders that were made, changed or removed on the disk."""
+        """Handle files or folders that were created, changed or deleted on the disk."""
         keys = dict.fromkeys(map(canonical, uris))
         if len(keys) + len(self._due) > STORM:
             self._scan_all()
@@ -134,7 +134,7 @@ class IndexBuilder:
         self._due.update(keys)
         if folders := {key for key in keys if key not in self._known}:
             known = (each for each in self._known if not folders.isdisjoint(_folders_of(each)))
-            # Of a new folder some tell no more than that it is there.
+            # For a new folder, some editors report only the folder itself.
             below = (each for folder in folders for each in self._source.files_below(folder))
             self._due.update(dict.fromkeys((*known, *(canonical(each.uri) for each in below))))
         if len(self._due) > STORM:
@@ -152,7 +152,7 @@ class IndexBuilder:
             _ = self.step()
 
     def step(self) -> bool:
-        """Read some files; whether there was anything to do."""
+        """Read some files. Return whether there was anything to do."""
         if self._due:
             due = dict.fromkeys(islice(tuple(self._due), SLICE))
             for uri in due:
@@ -170,7 +170,7 @@ class IndexBuilder:
         return True
 
     def _finish(self) -> bool:
-        """Save the last chunks after a walk and end the chunker; return whether any were left."""
+        """Save the last batches after a walk and end the chunker. Return whether any was left."""
         if self._chunker.n_under_way:
             self._receive_chunks()
             return True
@@ -183,8 +183,9 @@ class IndexBuilder:
         return False
 
     def _next_of(self, walk: Iterator[Located]) -> dict[str, Located | None]:
-        """Return the next files of a walk that seem to have changed. After the last file, files not
-        met are removed.
+        """Return the next files of a walk that seem to have changed.
+
+        After the last file, remove the known files that the walk did not find.
         """
         found: dict[str, Located | None] = {}
         for _ in range(MANY_LOOKED_AT):
@@ -207,37 +208,36 @@ class IndexBuilder:
         return found
 
     def _read(self, files: Mapping[str, Located | None]) -> None:
-        """Read files again, even if they are known; each with its location, if from a walk."""
+        """Read files and index those that have changed. Files of a walk have their location."""
         self._save(make_entries(self._outlined(self._changed_of(files))))
 
     def _start_chunking(self, files: Mapping[str, Located | None]) -> None:
-        """Read files again. Another process cuts the files while earlier files are saved."""
+        """Read files. The second process cuts those that have changed while others are saved."""
         sources = self._outlined(self._changed_of(files))
         if self._chunker.n_under_way < MAX_BATCHES_UNDER_WAY:
             self._flying.update(source.uri for source in sources)
             self._chunker.send(sources)
-        else:  # better than to wait
+        else:  # the second process is busy
             self._save(make_entries(sources))
         while self._chunker.has_done:
             self._receive_chunks()
 
     def _outlined(self, sources: list[SourceFile]) -> list[SourceFile]:
-        """Return the sources with their outlines. Sources that would take too long now are read
-        again later.
-        """
+        """Return the sources with their outlines. Read those that are left out again later."""
         outlined = self.outliner.add_outlines(sources)
         self._due.update((source.uri, None) for source in sources[len(outlined) :])
         return outlined
 
     def _receive_chunks(self) -> None:
-        """Take in the oldest batch that is being cut."""
+        """Wait for the oldest batch of the second process and save its entries."""
         landed = [entry for entry in self._chunker.receive() if entry.uri in self._flying]
         self._flying.difference_update(entry.uri for entry in landed)
         self._save(landed)
 
     def _changed_of(self, files: Mapping[str, Located | None]) -> list[SourceFile]:
-        """Return those of the files that have another text now; what is known of the others is set
-        right.
+        """Return the files whose text has changed.
+
+        Update the stamps of the others, and remove files that are gone.
         """
         uris = [uri for uri in files if uri not in self._avoided]
         if uris:
@@ -245,7 +245,7 @@ class IndexBuilder:
         sources: list[SourceFile] = []
         gone: list[str] = []
         for uri in uris:
-            self._flying.discard(uri)  # what is on its way is older
+            self._flying.discard(uri)  # an entry of the second process would be older
             found = self._source.read(uri, self._known.get(uri), files[uri])
             if isinstance(found, SourceFile):
                 sources.append(found)

@@ -1,4 +1,4 @@
-"""The process of the index, as the server holds it: started, asked, and noticed when it dies."""
+"""The process of the index, seen from the server: start, messages, end."""
 
 import asyncio
 import json
@@ -19,16 +19,16 @@ _ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-"""Threads that wait for each other by spinning take more from the editor than they give."""
+"""Environment variables for one thread: several threads would slow down the editor by spinning."""
 _READ = 65_536
 _MAX_LINE = 16_000_000
 _MAX_TAIL = 2_000
 _FOLDERS = ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
-"""Environment variables from which the folders of the user follow."""
+"""Environment variables that determine the folders of the user."""
 
 
 class IndexProcess:
-    """One run of the process; begun by `start`."""
+    """One run of the process, created by `start`."""
 
     def __init__(
         self,
@@ -49,24 +49,29 @@ class IndexProcess:
         begin: Mapping[str, Any],
         on_message: Callable[["IndexProcess", dict[str, Any]], None],
     ) -> "IndexProcess":
-        """Start the process and tell it what to index; `on_message` gets it and each message it writes.
+        """Start the process and send it its first message.
+
+        Args:
+            system: Starts the process.
+            begin: The first message.
+            on_message: Receives the process and each message that it writes.
 
         Raises:
-            OSError: If it can't be started.
+            OSError: If the process can't be started.
         """
         environ = helper_environment(system, *_FOLDERS) | _ONE_THREAD
         process = await system.start_process(module_command(MODULE), env=environ)
         started = cls(process, on_message)
         try:
             await started.send(begin)
-        except BaseException:  # a cancel: nobody else owns the process
+        except BaseException:  # also a cancellation: the process has no other owner
             await kill_and_wait(process)
             raise
         return started
 
     @property
     def pid(self) -> int:
-        """What the system calls the process."""
+        """The id of the process."""
         return self._process.pid
 
     def post(self, message: Mapping[str, Any]) -> None:
@@ -74,8 +79,8 @@ class IndexProcess:
         self._stdin.write(_line(message))
 
     async def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message; nothing is done where the process is dead, which `run` tells."""
-        # Texts of megabytes are written out in a thread; short messages are not worth one.
+        """Send a message. If the process has ended, do nothing: `run` reports the end."""
+        # Long texts are encoded in a thread; short messages are not worth a thread.
         is_long = len(message.get("text") or "") > 100_000
         if is_long:
             self._stdin.write(await asyncio.to_thread(_line, message))
@@ -87,10 +92,10 @@ class IndexProcess:
             log.debug("the search index took no message: it has ended")
 
     async def run(self) -> str:
-        """Hear what it says until it ends; the end of what it wrote to its standard error.
+        """Read messages until the process ends. Return the last part of its standard error.
 
         Raises:
-            ValueError: If it wrote what is no message. It has been killed then.
+            ValueError: If the process wrote an invalid message; it has been killed then.
         """
         try:
             _, errors = await asyncio.gather(self._read_messages(), _tail_of(self._stderr))
@@ -109,7 +114,7 @@ class IndexProcess:
                 raise ValueError(f"the search index wrote a line of more than {_MAX_LINE:,} bytes")
 
     async def end(self) -> None:
-        """Have it finish what it is at and end; it is killed where that takes long."""
+        """Let the process finish its current work and end. Kill it after `END_SECONDS`."""
         self._stdin.close()
         try:
             with suppress(TimeoutError):

@@ -1,8 +1,8 @@
 """The search index in the server: synchronized with the editor, queried, restarted after a crash.
 
-The work is done by a process of its own (`index_worker.py`). The results of the process are checked
-again here: every passage is read from the snapshot, through the privacy filter, unsaved text included.
-Without an index, or without an answer, the files are scanned instead.
+A separate process does the work (`index_worker.py`). The server checks the results again: every
+passage is read from the snapshot, through the privacy filter, with unsaved text. Without an index,
+or without an answer, the files are scanned instead.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from stet.workspace.uris import canonical
 
 
 class OpenTextSync:
-    """Knows which texts a process has; owned by the indexer, one for each process."""
+    """The open texts that a process has; the indexer owns one for each process."""
 
     def __init__(self, process: IndexProcess) -> None:
-        """`process` has none."""
+        """Create the state of a process that has no open texts."""
         self._process = process
         self._sent: dict[str, int] = {}
         self._one_at_a_time = asyncio.Lock()
@@ -37,8 +37,8 @@ class OpenTextSync:
     async def sync(self, snapshot: Snapshot) -> None:
         """Send the process the changes in the editor since the last call.
 
-        Texts are prepared in a worker, and a long text takes longer than a later short text. So
-        calls run one after the other, and no text overwrites a newer one.
+        Texts are prepared in worker threads, and an old long text may take longer than a new short
+        one. So calls run one after the other, and no text overwrites a newer one.
         """
         async with self._one_at_a_time:
             for key in [key for key in self._sent if key not in snapshot.documents]:
@@ -56,9 +56,7 @@ class OpenTextSync:
 
 
 def _shown(snapshot: Snapshot, document: TextDocument) -> str | None:
-    """Return the text of a document as a model may see it. Return None if no model may see it or if
-    it is too long to index.
-    """
+    """Return the text of a document, or None if no model may see it or it is too long to index."""
     shown = None if document.is_large else snapshot.show_or_none(document.uri)
     return None if shown is None else shown.text
 
@@ -66,15 +64,15 @@ def _shown(snapshot: Snapshot, document: TextDocument) -> str | None:
 log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 5.0
-"""How long an answer is waited for before the files are scanned instead."""
+"""The time to wait for an answer before the files are scanned instead."""
 MAX_DEATHS = 3
-"""After so many deaths in close succession the index is given up."""
+"""After this many crashes in close succession the index is given up."""
 STEADY_SECONDS = 60.0
-"""Who has been ready so long ends for a new reason."""
+"""A crash after the index was ready for this time is not counted with earlier crashes."""
 RESTART_SECONDS = 1.0
-"""Before the first restart; each one after that waits four times as long."""
+"""The delay before the first restart; each further delay is four times as long."""
 N_EXTRA_HITS = 3
-"""Times as many passages are asked for as wanted: some may have gone, or may not be shown."""
+"""This many times `limit` passages are requested, as some may be gone or may not be shown."""
 FAVOUR_OPEN = 0.4
 FAVOUR_RECENT = 0.2
 
@@ -85,10 +83,10 @@ Start = Callable[[Coroutine[Any, Any, None], str], None]
 
 
 class IndexService:
-    """Owned by the server; touched on the event loop only. It is a `Searcher`.
+    """The search index as a `Searcher`; owned by the server and used on the event loop only.
 
     Attributes:
-        state: How far the index is.
+        state: The state of the index.
     """
 
     def __init__(
@@ -100,14 +98,14 @@ class IndexService:
         watches: Callable[[], bool],
         endpoint: VectorSource | None = None,
     ) -> None:
-        """Create the service; nothing runs yet.
+        """Create the service without a process.
 
         Args:
             system: Starts the process.
             start: Starts a task.
-            tell: Shows the user a message.
-            watches: Whether the editor reports files that change on the disk.
-            endpoint: Embeds texts if the settings say so.
+            tell: Shows a message to the user.
+            watches: Returns whether the editor reports files that change on the disk.
+            endpoint: Embeds texts if the settings name an endpoint.
         """
         self.state = IndexState()
         self._system = system
@@ -138,25 +136,25 @@ class IndexService:
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a process that wants to know what changes."""
+        """Whether there is a process that must be informed of changes."""
         return self._process is not None
 
-    # -- what it is told -------------------------------------------------------------------------
+    # -- changes ---------------------------------------------------------------------------------
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every new state; return a function that ends this."""
+        """Call `listener` with every new state. Return a function that removes the listener."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def changed(self, uris: Iterable[str]) -> None:
-        """Handle files or folders that were made, changed or removed on the disk."""
+        """Handle files or folders that were created, changed or deleted on the disk."""
         if self._process is None or not (named := list(uris)):
             return
-        is_storm = len(named) > STORM  # whose names alone take the loop's time
+        is_storm = len(named) > STORM  # sending so many names would block the event loop
         self._process.post({"do": "scan"} if is_storm else {"do": "changed", "uris": named})
 
     async def ensure_current(self, snapshot: Snapshot) -> None:
-        """Start where nothing runs yet, and lay over the files what the editor holds."""
+        """Start a process if necessary, and send it the texts of the editor."""
         basis = (snapshot.roots, snapshot.settings, self._watches())
         if self._process is None or basis != self._basis:
             await self._begin_on(snapshot, basis)
@@ -164,7 +162,7 @@ class IndexService:
             await self._overlay.sync(snapshot)
 
     async def _begin_on(self, snapshot: Snapshot, basis: tuple[object, ...]) -> None:
-        """Have a process that was begun with what the snapshot says."""
+        """Start a process for the roots and settings of the snapshot, if none runs for them."""
         try:
             begin = await asyncio.to_thread(self._begin, snapshot)
         except OSError as fault:
@@ -182,7 +180,7 @@ class IndexService:
             self._basis = basis
 
     def retry(self) -> None:
-        """Let `ensure_current` start an index again that was given up."""
+        """Allow `ensure_current` to start an index that was given up."""
         if self.state.stage is Stage.FAILED:
             self._n_deaths = 0
             self._is_death_reported = False
@@ -190,7 +188,7 @@ class IndexService:
             self._set(IndexState())
 
     def rebuild(self) -> None:
-        """Throw the index away and make it anew."""
+        """Delete the index and build it again."""
         if self._process is not None:
             self._n_rebuilt += 1
             self._set(replace(self.state, stage=Stage.BUILDING, files=0, chunks=0, unread=0))
@@ -199,14 +197,14 @@ class IndexService:
     async def close(self) -> None:
         """End the process."""
         self._is_closed = True
-        async with self._starting:  # what is being started is ended too
+        async with self._starting:  # a process that is being started is ended as well
             await self._end()
 
-    # -- what it is asked ------------------------------------------------------------------------
+    # -- questions -------------------------------------------------------------------------------
 
     async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
         """See `Searcher.search`."""
-        if query.mode is SearchMode.KEYWORD:  # to the letter: only the text itself can tell
+        if query.mode is SearchMode.KEYWORD:  # literal words need the text, not its stems
             return await self._words.search(snapshot, query)
         folder = snapshot.locate(query.folder).name if query.folder.strip("/. ") else ""
         folder = "" if folder == "." else folder  # the only root
@@ -254,11 +252,12 @@ class IndexService:
     # -- the process -----------------------------------------------------------------------------
 
     def _begin(self, snapshot: Snapshot) -> Mapping[str, Any] | None:
-        """Return the first message to a process, or None if there is nothing to index. Called in a
-        worker.
+        """Return the first message to a process, or None if there is nothing to index.
+
+        For a worker thread.
 
         Raises:
-            OSError: If there can be no cache folder.
+            OSError: If there is no cache folder.
         """
         if not snapshot.roots:
             return None
@@ -282,16 +281,16 @@ class IndexService:
         process, self._process = self._process, None
         if process is not None:
             asked = list(self._asked.values())
-            await process.end()  # it answers what it was asked before, if that is quick
+            await process.end()  # the process first answers pending questions, if it is quick
             _fail_waiting(asked)
 
     async def _run(self, begin: Mapping[str, Any], first: Sequence[str] = ()) -> None:
-        """Start a process; files beside the documents `first` are read before the others."""
+        """Start a process, which reads the files beside the documents `first` before the others."""
         self._begun = begin
         self._n_rebuilt = 0
         self._complete_since, self._has_answered = None, False
         self._set(replace(self.state, stage=Stage.STARTING))
-        # What the file holds may be what ends it.
+        # The content of the index file may be the cause of the crashes.
         anew = self._n_deaths == MAX_DEATHS - 1
         begin = {**begin, "anew": anew, "avoid": self._avoided, "first": first}
         try:
@@ -303,10 +302,10 @@ class IndexService:
         self._start(self._supervise(process), "the search index")
 
     async def _supervise(self, process: IndexProcess) -> None:
-        """Handle the messages of the process until its end; restart it if it died by itself."""
+        """Handle the messages of the process until its end. Restart it if it has crashed."""
         try:
             errors = await process.run()
-        except ValueError as fault:  # it wrote what is no message
+        except ValueError as fault:  # the process wrote an invalid message
             errors = format_safe_traceback(fault)
         if self._process is not process:
             return  # it was ended on purpose
@@ -316,8 +315,8 @@ class IndexService:
         level = logging.WARNING if errors.startswith(DISK_REFUSES) else logging.ERROR
         template = "the search index (process %s) ended by itself, reading %s: %s"
         log.log(level, template, process.pid, self._reading, errors.strip())
-        # One death may have another cause; files that were read at two deaths in a row are left
-        # out.
+        # A single crash may have another cause; files that were being read at two crashes in a row
+        # are excluded.
         self._avoided += [uri for uri in self._reading if uri in self._suspected]
         self._suspected, self._reading = frozenset(self._reading), []
         if self._n_deaths >= MAX_DEATHS:
@@ -331,9 +330,7 @@ class IndexService:
         await self._start_again()
 
     def _was_steady(self) -> bool:
-        """Return whether the process that has ended was of use: ready, and asked or left alone for
-        a while.
-        """
+        """Return whether the ended process was ready, and has answered since or run long enough."""
         if self._complete_since is None:
             return False
         seconds = asyncio.get_running_loop().time() - self._complete_since
@@ -349,13 +346,13 @@ class IndexService:
         self._tell(f"Stet: there is no search index: {reason}. Searches read the files instead.")
 
     def _on_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
-        # What one that was ended still says of itself is not about the one that runs.
+        # Reports of an ended process about itself do not apply to the running process.
         if process is self._process or message["is"] in _OF_ANY_PROCESS:
             self._handle_message(process, message)
 
     def _handle_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
         match message["is"]:
-            case "state" if message["rebuilt"] == self._n_rebuilt:  # else it is of the index before
+            case "state" if message["rebuilt"] == self._n_rebuilt:  # else of the deleted index
                 stage = Stage(message["state"])
                 counts = {key: message[key] for key in ("files", "total", "chunks", "unread")}
                 self._set(IndexState(stage, **counts))
@@ -395,18 +392,18 @@ class IndexService:
 
 
 class _SearchUnanswered(Exception):
-    """The process ended before it answered, or had an error on the way."""
+    """The process has ended before its answer, or has failed to answer."""
 
 
 def _fail_waiting(asked: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
-    """End the wait for answers with an error."""
+    """Let all unanswered questions fail."""
     for future in asked:
         if not future.done():
             future.set_exception(_SearchUnanswered)
 
 
 def _favoured(snapshot: Snapshot) -> dict[str, float]:
-    """Return the documents that the user works on, to rank first where all else is equal."""
+    """Return the bonus for the score of the documents that the user works on, by URI."""
     favoured = dict.fromkeys(snapshot.documents, FAVOUR_OPEN)
     active = snapshot.activity.active
     if active is not None:

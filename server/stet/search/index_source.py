@@ -1,4 +1,4 @@
-"""The files that are indexed, as the process of the index sees them: the disk, and unsaved text over it.
+"""The files that are indexed: the files on the disk, and unsaved texts in their place.
 
 `watch_folders` reports files that change on the disk, for editors that do not report them.
 """
@@ -25,12 +25,12 @@ from stet.workspace.uris import path_of, uri_of
 
 @dataclass(slots=True)
 class IndexSource:
-    """Owned by the builder.
+    """The files to index; owned by the builder.
 
     Attributes:
-        disk: Roots, settings and the disk; nothing is open in it.
-        open_texts: Unsaved texts by canonical URI, each with what the file is called.
-        is_sent: Whether what is embedded of a file goes to an endpoint.
+        disk: A snapshot with roots and settings, without open documents.
+        open_texts: Unsaved texts by canonical URI, each with the name of its file.
+        is_sent: Whether the embedded texts of files are sent to an endpoint.
     """
 
     disk: Snapshot
@@ -39,20 +39,20 @@ class IndexSource:
 
     @classmethod
     def of(cls, roots: tuple[Root, ...], settings: Settings) -> "IndexSource":
-        """Create the source of what is below `roots` and may be shown by `settings`."""
+        """Create the source of the files below `roots` that `settings` allow to show."""
         system = System()
         nowhere = ActivityView()
         disk = Snapshot(system, roots, {}, nowhere, settings, IgnoreRules(system))
         return cls(disk)
 
     def all_files(self, first: Iterable[str]) -> Iterator[Located]:
-        """Yield all files on the disk, files beside the documents `first` first; some twice."""
+        """Yield all files on the disk, first the files beside the documents `first`; some twice."""
         for uri in first:
             yield from self.disk.siblings(uri)
         yield from self.disk.walk()
 
     def files_below(self, uri: str) -> Iterator[Located]:
-        """Yield the files below a folder, or nothing if `uri` is no folder or is left out."""
+        """Yield the files below a folder, or nothing if `uri` is no folder or is excluded."""
         path = path_of(uri)
         stat = None if path is None else self.disk.system.stat(path)
         if path is not None and stat is not None and stat.kind is FileKind.FOLDER:
@@ -60,9 +60,7 @@ class IndexSource:
                 yield from self.disk.walk(str(path))
 
     def is_unchanged(self, located: Located, known: FileStamp | None) -> bool:
-        """Return whether a file was last written when `known` was, and is as long, as a walk has
-        seen it.
-        """
+        """Return whether a file of a walk has the time and the size of the stamp `known`."""
         if known is None or known.mtime is None:
             return False
         stat = self._stat(located.uri, located)
@@ -71,14 +69,14 @@ class IndexSource:
     def read(
         self, uri: str, known: FileStamp | None, located: Located | None
     ) -> SourceFile | FileStamp | None:
-        """Return a file as indexed, or only its stamp if the text of the file is already known.
+        """Return a file to index, or only its stamp if the index has the same text.
 
-        None if there is nothing to index, or nothing that may be.
+        Return None if there is no file to index, or if it may not be indexed.
 
         Args:
-            uri: Canonical.
-            known: What the index has.
-            located: The file, if a walk has just come to it.
+            uri: The canonical URI of the file.
+            known: The stamp of the file in the index.
+            located: The location of the file, if a walk has just found it.
         """
         source = (
             self._read_open_text(uri) if uri in self.open_texts else self._read_disk(uri, located)
@@ -91,7 +89,7 @@ class IndexSource:
         if stat is None or stat.size > self.disk.settings.search.max_file_bytes:
             return None
         if located is None and has_odd_characters(self.disk.name_of(uri)):
-            return None  # as a walk leaves it out
+            return None  # a walk leaves out such names as well
         try:
             document = self.disk.show(uri) if located is None else self.disk.show_walked(located)
         except NotShown:
@@ -102,7 +100,7 @@ class IndexSource:
         return SourceFile(uri, name, text, stamp, is_sent=self.is_sent)
 
     def _stat(self, uri: str, located: Located | None) -> FileStat | None:
-        """Return what a walk has just seen of a file, or else what the disk reports."""
+        """Return the status of a file from the walk that has just found it, or from the disk."""
         if located is not None and located.stat is not None:
             return located.stat
         path = path_of(uri)
@@ -117,7 +115,7 @@ class IndexSource:
 
 
 def roots_of(items: Iterable[tuple[str, str, str]]) -> tuple[Root, ...]:
-    """Return the roots of a message, each as its URI, path and name."""
+    """Return the roots of a message, which has the URI, the path and the name of each."""
     return tuple(Root(uri, Path(path), name) for uri, path, name in items)
 
 
@@ -136,9 +134,9 @@ log = logging.getLogger(__name__)
 
 _STEP_MS = 30
 _DEBOUNCE_MS = 200
-"""Milliseconds within which changes are reported together."""
+"""Changes within this many milliseconds are reported together."""
 _NEVER = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
-"""Folders whose changes are many and not needed; what is shown is decided elsewhere."""
+"""Folders whose many changes are ignored; this does not determine which files are indexed."""
 
 
 def watch_folders(
@@ -157,7 +155,7 @@ def watch_folders(
         stop: Ends the watch when set; without it, the watch ends with the process.
     """
     try:
-        import watchfiles  # takes long, and only some editors need it
+        import watchfiles  # late: the import takes long, and only some editors need it
     except ImportError as missing:
         log.warning("changes on the disk are not noticed: %s", missing)
         return
@@ -184,11 +182,11 @@ def watch_folders(
 
 
 def wanted_below(folders: Sequence[Path]) -> Callable[[str], bool]:
-    """Return a function that says whether a change of a path matters to one of `folders`.
+    """Return a function that returns whether a change of a path matters to one of `folders`.
 
-    Path parts above a folder do not count: a user may work on a package where it is installed.
+    Path parts above a folder do not count: a root may be inside `node_modules`.
     """
-    # Some systems report a change by the path with all links resolved.
+    # Some systems report the path of a change with all links resolved.
     roots = {each for folder in folders for each in (folder, folder.resolve())}
 
     def is_wanted(path: str) -> bool:

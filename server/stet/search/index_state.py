@@ -1,6 +1,6 @@
-"""Where the index of a workspace is, whether its file is sound, and how far it is.
+"""The location of a workspace's index, the check of its file, and the state of its building.
 
-`sqlite3` is imported late: the server asks only for the folder and the state.
+`sqlite3` is imported late: the server needs only the folder and the state.
 """
 
 import hashlib
@@ -16,24 +16,26 @@ from stet.workspace.uris import canonical
 
 
 def index_folder(cache: Path, roots: Iterable[str]) -> Path:
-    """Return the folder of an index below the cache folder; one for each set of roots (URIs)."""
+    """Return the folder of an index below the cache folder; there is one per set of root URIs."""
     named = "\n".join(sorted(map(canonical, roots)))
     name = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:20]
     return cache / "workspaces" / name
 
 
 def count_contents(folder: Path) -> tuple[int, int] | None:
-    """Return how many files and passages the index in `folder` has; None without an index. Block.
+    """Return how many files and passages the index in `folder` has; None without an index.
+
+    Blocks on the disk.
 
     Raises:
-        sqlite3.DatabaseError: If it can't be read.
+        sqlite3.DatabaseError: If the index can't be read.
     """
     path = folder / "index.db"
     if not path.is_file():
         return None
-    import sqlite3  # late: the server asks for the folder only
+    import sqlite3  # late: see the module
 
-    # Without `mode` a file that goes away meanwhile would be made.
+    # Without `mode`, the file would be created if it has just been deleted.
     with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
         sql = "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks)"
         n_files, n_chunks = database.execute(sql).fetchone()
@@ -41,34 +43,34 @@ def count_contents(folder: Path) -> tuple[int, int] | None:
 
 
 STORM = 2_000
-"""Changed files at once from which on all files are checked instead."""
+"""If more files than this change at once, all files are checked instead."""
 DISK_REFUSES = "the disk takes nothing"
-"""How the last message of a process begins that ended because the disk is full."""
+"""The beginning of the last message of a process that ended because the disk is full."""
 
 
 class Stage(StrEnum):
-    """What the index is doing."""
+    """The stage of the index."""
 
     OFF = "off"
-    """Nothing was asked of the index yet, or there is no folder to index."""
+    """The index has not been used yet, or there is no folder to index."""
     STARTING = "starting"
     BUILDING = "building"
-    """The index answers from what it has read so far."""
+    """The index answers from the files that it has read so far."""
     READY = "ready"
     FAILED = "failed"
-    """The index is given up; searches read the files themselves."""
+    """The index is given up; searches read the files."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How far the index is.
+    """The state of the index.
 
     Attributes:
-        stage: What it is doing.
-        files: Files in the index.
-        total: All files, as far as they are counted.
-        chunks: Passages in the index.
-        unread: Texts whose meaning is not known yet.
+        stage: The stage of the index.
+        files: The number of files in the index.
+        total: The number of all files, as far as they are counted.
+        chunks: The number of passages in the index.
+        unread: The number of texts that are not embedded yet.
         message: Why the index failed, for people; empty otherwise.
     """
 
@@ -87,7 +89,7 @@ def acquire_index(folder: Path) -> tuple[FileLock, Path]:
     """Return the first unused index file in `folder`, with its lock.
 
     Raises:
-        OSError: If the folder can't be made or written, or every slot is taken.
+        OSError: If the folder can't be created or written, or all index files are in use.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for number in range(_MAX_SLOTS):
@@ -99,12 +101,12 @@ def acquire_index(folder: Path) -> tuple[FileLock, Path]:
 
 
 def check_index(path: Path) -> None:
-    """Check an index that is not written at the moment. Takes a second for 100 MB.
+    """Check an index that is not being written. This takes a second for 100 MB.
 
     Raises:
         sqlite3.DatabaseError: If the index is broken.
     """
-    import sqlite3  # late: the server asks for the folder only
+    import sqlite3  # late: see the module
 
     with closing(sqlite3.connect(path)) as database:
         (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
@@ -114,10 +116,10 @@ def check_index(path: Path) -> None:
 
 
 def remove_index(path: Path) -> None:
-    """Remove the files of an index that is closed.
+    """Delete the files of a closed index.
 
     Raises:
-        OSError: If it can't be removed.
+        OSError: If a file can't be deleted.
     """
     for ending in ("", "-wal", "-shm"):
         Path(f"{path}{ending}").unlink(missing_ok=True)

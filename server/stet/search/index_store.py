@@ -1,6 +1,6 @@
 """The index on the disk: files, chunks, their words in SQLite's FTS5, their vectors.
 
-One file for a workspace, in the cache folder; the process that opened the file owns it (see
+A workspace has one file in the cache folder, owned by the process that has opened it (see
 `index_state.py`). The index can be rebuilt, so it is written without waiting for the disk, and
 deleted if it is broken or of another version.
 """
@@ -14,7 +14,7 @@ from typing import Self
 from stet.search.chunk import NO_EXCLUSION, ChunkRow, Exclusion, FileStamp, IndexEntry
 
 VERSION = 3
-"""Of the tables and of what is written into them; another one is made anew."""
+"""The version of the tables and their contents; an index of another version is built again."""
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -41,23 +41,23 @@ PRAGMA cache_size = -12000;
 PRAGMA temp_store = MEMORY;
 """
 _WEIGHTS = "1.0, 10.0, 3.0, 1.0"
-"""Of the fields path, name, head, body."""
+"""The weights of the fields path, name, head, body."""
 
 
 WRITTEN_TOGETHER = 20
-"""Times that something is written before the disk has to keep it."""
+"""The number of writes that are committed together."""
 
 
 _RARE_WORDS = 8
-"""Words that tell a text from nearly all others."""
+"""The number of words by which a text is searched for: few other texts have all of them."""
 MANY_CHUNKS = 2_000
-"""Chunks written since the last merge that make another worth it."""
+"""The word lists are merged after at least this many chunks were written."""
 MERGED_PAGES = 200
-"""At a time: a few milliseconds."""
+"""The number of pages that are merged in one step, which takes a few milliseconds."""
 
 
 class IndexStore:
-    """One index file. Blocks; used by one thread."""
+    """One index file; used by one thread. All methods block on the disk."""
 
     def __init__(self, path: Path | str) -> None:
         """Open the index at `path`, or create it; `:memory:` for an index in memory.
@@ -99,36 +99,36 @@ class IndexStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # -- what is in it ---------------------------------------------------------------------------
+    # -- contents --------------------------------------------------------------------------------
 
     def stamps(self) -> dict[str, FileStamp]:
-        """Return all files, by URI."""
+        """Return the stamps of all files, by URI."""
         rows = self._db.execute("SELECT uri, mtime, size, hash FROM files")
         return {uri: FileStamp(*stamp) for uri, *stamp in rows}
 
     def counts(self) -> tuple[int, int, int]:
-        """Return how many files, chunks, and texts that are not embedded yet."""
+        """Return the number of files, of chunks, and of texts that are not embedded yet."""
         sql = "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM unread)"
         n_files, n_chunks, n_unread = self._db.execute(sql).fetchone()
         return n_files, n_chunks, n_unread
 
     def meta(self, key: str) -> str | None:
-        """Return a remark on the whole index."""
+        """Return the value of an entry about the whole index, or None."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else row[0]
 
     def set_meta(self, key: str, value: str) -> None:
-        """Write one down."""
+        """Set the value of an entry about the whole index."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     # -- writing ---------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Write everything within together, or not at all.
+        """Write everything within the block, or nothing on an error.
 
-        What is written is found at once, and is on the disk some time later, or after `commit`: with
-        every commit the words get a list of their own, and merging those is what takes time.
+        Written data is found at once, but is committed only after `WRITTEN_TOGETHER` writes or by
+        `commit`: each commit creates a separate list of words, and merging the lists takes time.
         """
         if not self._db.in_transaction:
             self._db.execute("BEGIN")
@@ -194,7 +194,7 @@ class IndexStore:
         )
 
     def drop(self, uri: str) -> list[int]:
-        """Take a file out; the chunks that went."""
+        """Remove a file. Return its removed chunks."""
         row = self._db.execute("SELECT id FROM files WHERE uri = ?", (uri,)).fetchone()
         if row is None:
             return []
@@ -206,10 +206,9 @@ class IndexStore:
         return ids
 
     def merge(self) -> bool:
-        """Merge word lists to speed up queries after many writes; return whether any were left.
+        """Merge word lists to speed up queries after many writes. Return whether any were left.
 
-        Each commit leaves its own list of words; this method merges the lists, a few pages at a
-        time.
+        Each commit creates a separate list of words; this method merges a few pages at a time.
         """
         if self._n_unmerged < MANY_CHUNKS and not self._is_merging:
             return False
@@ -221,7 +220,7 @@ class IndexStore:
         return True
 
     def tidy(self) -> None:
-        """Forget vectors and texts that no chunk needs any more."""
+        """Delete vectors and texts that no chunk uses any more."""
         with self.writing():
             for table in ("vectors", "unread"):
                 self._db.execute(
@@ -237,8 +236,9 @@ class IndexStore:
     def save_vectors(
         self, vectors: Iterable[tuple[bytes, bytes | None]]
     ) -> list[tuple[int, bytes]]:
-        """Keep vectors by the hash of their text, None where there can't be one; chunks that have
-        one now.
+        """Save vectors by the hash of their text; None means that there can be no vector.
+
+        Return the chunks that have received a vector, each with the vector.
         """
         chunks = []
         for meant, vector in vectors:
@@ -261,15 +261,16 @@ class IndexStore:
     # -- reading ---------------------------------------------------------------------------------
 
     def frequency(self, term: str) -> int:
-        """Return in how many chunks a word is."""
+        """Return the number of chunks that contain a word."""
         row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def best(
         self, wanted: str, limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
     ) -> list[tuple[int, float]]:
-        """Return chunks that fit a question in the language of FTS5, the best by BM25 first, each
-        with its score; of equals the older first.
+        """Return the best `limit` chunks for a query in the syntax of FTS5, each with its score.
+
+        The best by BM25 come first; of equal chunks the older comes first.
         """
         tables, conditions, values = "words", "words MATCH ?", [wanted]
         if folder or without.uris:
@@ -313,8 +314,9 @@ class IndexStore:
         return self._ids("SELECT rowid FROM names WHERE names MATCH ?", f'"{term}"')
 
     def spans(self) -> list[tuple[int, int]]:
-        """Return the first chunk and the number of chunks of every file that has any, in order. The
-        chunks of a file are consecutive.
+        """Return the first chunk and the number of chunks of every file with chunks, in order.
+
+        The chunks of a file are consecutive.
         """
         sql = "SELECT min(id) AS first, count(*) FROM chunks GROUP BY file ORDER BY first"
         return self._db.execute(sql).fetchall()
@@ -328,7 +330,7 @@ class IndexStore:
         return self._ids(sql, *uris)
 
     def chunks_below(self, folder: str) -> list[int]:
-        """Return all chunks of files below a folder, as files are called."""
+        """Return all chunks of files below a folder, given by its displayed name."""
         prefix = folder.rstrip("/") + "/"
         sql = (
             "SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file"
@@ -337,7 +339,7 @@ class IndexStore:
         return self._ids(sql, len(prefix), prefix)
 
     def rows(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Return chunks by their id; none for one that is gone."""
+        """Return the existing chunks among `ids`, by id."""
         sql = (
             "SELECT chunks.id, uri, files.name, first, end, chunks.name, scope, is_definition,"
             " c0, c1, c2, c3 FROM chunks JOIN files ON files.id = chunks.file"

@@ -1,8 +1,8 @@
-"""The process of the search index: it reads the files, keeps the index, and answers.
+"""The process of the search index: it reads the files, updates the index, and answers questions.
 
-Messages are one JSON object a line on the standard input and output; `IndexWorker.handle` and, for
-the other direction, `IndexService` define them. The process has a low priority, and ends with its
-standard input.
+Each message is a JSON object on one line of the standard input or output; `IndexWorker.handle` and,
+for the other direction, `IndexService` define them. The process has a low priority, and ends when
+its standard input ends.
 """
 
 import errno
@@ -32,18 +32,18 @@ from stet.workspace.uris import canonical
 
 NICE = 10
 BATCH = 64
-"""Texts that are sent to an endpoint together."""
+"""The most texts that are sent to an endpoint together."""
 MAX_FAULTS = 2
-"""How often a broken index is made anew; after that there is something else the matter."""
+"""The most times that a broken index is built again; further faults have another cause."""
 REPORT_EVERY = 10
-"""Steps between two reports while there is work."""
+"""The number of steps between two reports while there is work."""
 
 
 class IndexWorker:
-    """Everything of the process; one thread, fed by another that reads."""
+    """The state of the process; used by one thread, while another reads the messages."""
 
     def __init__(self, begin: dict[str, Any]) -> None:
-        """Open the index that `begin` names, and look for changes since."""
+        """Open the index that `begin` names, and check all files for changes."""
         self._slot, self._path = acquire_index(Path(begin["folder"]))
         self._embedder = _embedder(begin)
         self._endpoint: str = begin["endpoint"]
@@ -75,11 +75,9 @@ class IndexWorker:
         self._was_complete = False
 
     def _opened(self) -> IndexStore:
-        """Return the opened index. Rebuild an index that is broken or has other vectors or
-        grammars.
-        """
+        """Open and return the index; a new one if it is broken or has other vectors or grammars."""
         model = self._endpoint if self._embedder is None else self._embedder.name
-        # With an endpoint what is embedded lacks the secrets: an index of another kind.
+        # With an endpoint, the embedded texts are redacted: the index is of another kind.
         grammars = installed_grammars() + (" sent" if self._endpoint else "")
         try:
             store = _open_existing(self._path, model, grammars)
@@ -97,7 +95,7 @@ class IndexWorker:
         return store
 
     def handle(self, message: dict[str, Any]) -> None:
-        """Do what a message asks for."""
+        """Handle a message."""
         match message["do"]:
             case "text":
                 self._index_open_text(message)
@@ -115,9 +113,9 @@ class IndexWorker:
         self._was_complete = False
 
     def _index_open_text(self, message: dict[str, Any]) -> None:
-        """Index a document of the editor; where that fails, leave it out until it has another text.
+        """Index a document of the editor. If this fails, exclude it until it has another text.
 
-        Why is logged once, until it can be indexed again.
+        The reason is logged once, until the document can be indexed again.
 
         Raises:
             sqlite3.DatabaseError: If the index is broken.
@@ -142,7 +140,7 @@ class IndexWorker:
             self._failed.discard(key)
 
     def step(self) -> bool:
-        """Do a little of what is left; whether anything was."""
+        """Do a small part of the work. Return whether there was any."""
         is_busy = self._builder.step() or self._store.merge() or self._engine.embed() > 0
         if not is_busy and self._endpoint and not self._is_waiting:
             self._ask_for_vectors()
@@ -159,7 +157,7 @@ class IndexWorker:
 
     def _ask_for_vectors(self) -> None:
         """Ask the server to have texts embedded; this process has no network access."""
-        # Those that were refused stay unread: another run asks for them again.
+        # Refused texts stay without vectors: the next run of the process asks for them again.
         texts = self._store.pending_texts(BATCH + len(self._refused))
         unread = [(meant, text) for meant, text in texts if meant not in self._refused][:BATCH]
         if unread:
@@ -179,7 +177,7 @@ class IndexWorker:
         """Rebuild the index if it is found to be broken within the block.
 
         Raises:
-            sqlite3.DatabaseError: If that has been of no use before: the disk is full, say.
+            sqlite3.DatabaseError: If rebuilding has not helped before, as on a full disk.
         """
         try:
             yield
@@ -195,7 +193,7 @@ class IndexWorker:
 
     @property
     def outliner(self) -> Outliner:
-        """The owner of the process that asks grammars."""
+        """The owner of the process that runs grammars."""
         return self._builder.outliner
 
     def close(self) -> None:
@@ -220,7 +218,7 @@ class IndexWorker:
         """Answer a question, or report that it can't be answered: then the server scans the files.
 
         Raises:
-            sqlite3.DatabaseError: If the index is broken, and not the question.
+            sqlite3.DatabaseError: If the index is broken.
         """
         try:
             self._answer(message)
@@ -232,13 +230,13 @@ class IndexWorker:
             self._check()
 
     def _check(self) -> None:
-        """Look whether an error that may be the question's own came from damage.
+        """Check whether the index is damaged, after an error that the question may have caused.
 
         Raises:
             sqlite3.DatabaseError: If the index is broken.
         """
         if not self._is_checked:
-            self._is_checked = True  # it takes long, and a bug comes back
+            self._is_checked = True  # once: the check takes long, and a bug occurs repeatedly
             self._store.commit()
             check_index(self._path)
 
@@ -271,7 +269,7 @@ def _open_existing(path: Path, model: str, grammars: str) -> IndexStore | None:
     """Return the existing index or a new one, or None if it has other vectors or grammars.
 
     Raises:
-        sqlite3.DatabaseError: If it is broken.
+        sqlite3.DatabaseError: If the index is broken.
     """
     store = IndexStore(path)
     with ExitStack() as unused:
@@ -286,13 +284,13 @@ def _open_existing(path: Path, model: str, grammars: str) -> IndexStore | None:
 
 
 def send_message(kind: str, **fields: Any) -> None:
-    """Write one message."""
+    """Write a message to the server."""
     sys.stdout.write(json.dumps({"is": kind, **fields}) + "\n")
     sys.stdout.flush()
 
 
 class _Forwarding(logging.Handler):
-    """Has the server write down what is logged here."""
+    """A handler that sends log records to the server."""
 
     def emit(self, record: logging.LogRecord) -> None:
         send_message("logged", message=record.getMessage())
@@ -326,7 +324,7 @@ def main() -> None:
     logging.getLogger("stet").addHandler(_Forwarding(logging.WARNING))
     with suppress(OSError, AttributeError):
         os.nice(NICE)
-    # The server logs what is said here, and what an error says quotes what is indexed.
+    # The server logs the standard error, and the text of an error may quote an indexed text.
     sys.excepthook = lambda _, error, __: _ended(error)
     messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
     threading.Thread(target=_read_messages, args=(messages,), daemon=True).start()
@@ -363,7 +361,7 @@ def _ended(error: BaseException) -> None:
 
 
 def _is_of_the_disk(error: BaseException) -> bool:
-    """Return whether it is no fault of ours: there is no room, say."""
+    """Return whether the disk caused an error, for example because it is full."""
     if isinstance(error, sqlite3.Error):
         return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DISK_ERRORS
     return isinstance(error, OSError) and error.errno in _NO_ROOM

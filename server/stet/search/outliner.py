@@ -1,7 +1,7 @@
-"""Definitions by grammar, asked of a process that is ended when a text keeps it too long.
+"""Definitions by grammar, from a process that is killed if a text takes it too long.
 
-What a grammar was asked about, and in vain, is cut by the look of its lines, as are texts of
-languages without one.
+A text for which a grammar has failed is cut by the look of its lines, like a text of a language
+without a grammar.
 """
 
 import logging
@@ -17,21 +17,21 @@ log = logging.getLogger(__name__)
 
 _FUNCTION = f"{answer_outline.__module__}:{answer_outline.__name__}"
 _MEMORY = 1_000_000_000
-"""Bytes of address space."""
+"""The limit of the address space in bytes."""
 TEXT_SECONDS = 1.0
-"""How long a grammar may take for a text; 400,000 characters of ordinary code take a tenth."""
+"""The time limit for one text; 400,000 characters of ordinary code take a tenth of it."""
 START_SECONDS = 20.0
 MAX_LOST = 20
-"""So many slow texts are enough: they are malicious, or the machine is too slow."""
+"""After this many slow texts no grammar is used: they are malicious, or the machine is too slow."""
 IDLE_SECONDS = 120.0
-"""The process is kept so long for the next text: starting it takes longer than most texts."""
+"""The time after which an idle process may be ended; starting it takes longer than most texts."""
 
 
 class Outliner:
-    """The process, as its owner sees it; started with the first text that has a grammar."""
+    """The owner of the process, which is started with the first text that has a grammar."""
 
     def __init__(self) -> None:
-        """Nothing runs yet."""
+        """Create the owner without a process."""
         self._worker: WorkerProcess | None = None
         self._lost: set[bytes] = set()
         self._is_given_up = False
@@ -39,7 +39,7 @@ class Outliner:
 
     @property
     def seconds_left(self) -> float | None:
-        """When `release_idle` may end the process; None where none runs."""
+        """The seconds until `release_idle` may end the process; None if no process runs."""
         if self._worker is None:
             return None
         return max(0.0, self._used + IDLE_SECONDS - time.monotonic())
@@ -48,7 +48,7 @@ class Outliner:
         """Return the sources in the same order, with their definitions if a grammar finds them.
 
         The result ends with the first text that took too long, so that a caller waits for at most
-        one such text; give the remaining sources again.
+        one such text. Call this again with the remaining sources.
         """
         are_asked = [self._has_outline(source) for source in sources]
         worker = self._started() if any(are_asked) else None
@@ -70,7 +70,7 @@ class Outliner:
         return done
 
     def release_idle(self) -> None:
-        """End the process if it has had nothing to do for long."""
+        """End the process if it has been idle for `IDLE_SECONDS`."""
         if self.seconds_left == 0.0:
             self.close()
 

@@ -1,12 +1,11 @@
-"""Read the passages that the index has found from their files, as they may be shown now.
+"""Reading the passages that the index has found from their files, if these may be shown.
 
-No passage is shown that is gone or that may not be shown: `Snapshot.show` decides, as everywhere.
-The result of `show` is cached between questions as long as nothing has changed. All answers of the
-disk meanwhile are recorded: the targets of links, the ignore files, the status of the path. The
-same answers, with the same roots and settings, lead to the same decision and the same text. So
-before a cached text is used again, the disk is asked again, and if one answer is different, `show`
-decides again. Never cached: texts that are open in the editor or have blocks, and texts that may
-not be shown.
+`Snapshot.show` decides whether a file may be shown. The result of `show` is cached between
+questions as long as nothing has changed. All answers of the disk during `show` are recorded: the
+targets of links, the ignore files, the status of the path. The same answers, with the same roots
+and settings, lead to the same decision and the same text. So before a cached text is used, the same
+questions are put to the disk, and if one answer is different, `show` decides again. Texts that are
+open in the editor or have blocks, and texts that may not be shown, are never cached.
 """
 
 from collections import Counter
@@ -27,17 +26,17 @@ from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
 MAX_CACHED = 4_000_000
-"""Code points of all texts that are kept."""
+"""The most code points of all cached texts."""
 SETTLED_SECONDS = 2.5
-"""A recent file may be written again with the same time: FAT counts in two seconds."""
+"""A younger file may be written again with the same time: FAT has a resolution of two seconds."""
 
 
 class DiskAnswers(NamedTuple):
-    """What the disk said of paths, by their text: with each the path itself and the answer.
+    """The answers of the disk about paths, by the text of the path, each with the path.
 
     Attributes:
-        stats: What lies there.
-        real_paths: Where they lead.
+        stats: The status of each path.
+        real_paths: Each path with its links resolved.
     """
 
     stats: dict[str, tuple[Path, FileStat | None]]
@@ -48,8 +47,8 @@ class ShownFile(NamedTuple):
     """A file that may be shown.
 
     Attributes:
-        document: Its text, without blocks.
-        name: What models and people call it.
+        document: The text of the file, without blocks.
+        name: The displayed name of the file.
     """
 
     document: TextDocument
@@ -57,10 +56,10 @@ class ShownFile(NamedTuple):
 
 
 class ShownFiles:
-    """Owned by the indexer, asked in worker threads: one question at a time."""
+    """The cache of shown files; owned by the indexer and used in worker threads, one at a time."""
 
     def __init__(self) -> None:
-        """None is kept."""
+        """Create an empty cache."""
         self._lock = Lock()
         self._basis: tuple[Any, ...] = ()
         self._cache: dict[str, tuple[ShownFile, DiskAnswers]] = {}
@@ -68,10 +67,9 @@ class ShownFiles:
 
     @contextmanager
     def reader(self, snapshot: Snapshot) -> Iterator[Callable[[str], ShownFile | None]]:
-        """Yield a function that returns a file by its URI, or None if the file may not or cannot be
-        shown.
+        """Yield a function that returns a file by its URI, or None if it can't or may not be shown.
 
-        Within one `with` the disk is asked about each path once. Asks the disk.
+        Within the block, the disk is asked about each path once. Blocks on the disk.
         """
         with self._lock:
             basis = (snapshot.system, snapshot.roots, snapshot.settings)
@@ -92,7 +90,7 @@ class ShownFiles:
             return _shown(snapshot, uri)
         cached = self._cache.get(key)
         if cached is not None and self._recorder.still_holds(cached[1]):
-            self._cache[key] = self._cache.pop(key)  # the last to go now
+            self._cache[key] = self._cache.pop(key)  # now the most recently used
             return cached[0]
         self._drop(key)
         self._recorder.asked = DiskAnswers({}, {})
@@ -143,13 +141,13 @@ class _RecordingSystem:
     """
 
     def __init__(self, system: System) -> None:
-        """Nothing is asked yet."""
+        """Create a system without recorded answers."""
         self._system = system
         self.forget()
 
     @property
     def system(self) -> System:
-        """This object as a `System`: what it does not answer, the real system does."""
+        """This object as a `System`; the real system does all that is not defined here."""
         return cast(System, self)
 
     def __getattr__(self, name: str) -> Any:
@@ -165,18 +163,18 @@ class _RecordingSystem:
         return _recorded(path, self._system.real_path, known, asked)
 
     def forget(self) -> None:
-        """Ask anew from now on."""
+        """Clear the recorded answers, so that the disk is asked again."""
         self._known, self.asked = DiskAnswers({}, {}), DiskAnswers({}, {})
 
     def still_holds(self, answers: DiskAnswers) -> bool:
-        """Return whether the disk still says all of this."""
+        """Return whether the disk still gives these answers."""
         self.asked = DiskAnswers({}, {})  # earlier records belong to another file
         return all(
             self.real_path(path) == answer for path, answer in answers.real_paths.values()
         ) and all(self.stat(path) == answer for path, answer in answers.stats.values())
 
     def is_settled(self) -> bool:
-        """Return whether nothing that was asked about was written just now."""
+        """Return whether none of the recorded paths was written within `SETTLED_SECONDS`."""
         latest = self._system.now() - SETTLED_SECONDS
         return all(
             answer is None or answer.mtime < latest for _, answer in self.asked.stats.values()
@@ -184,20 +182,19 @@ class _RecordingSystem:
 
 
 MAX_LINE = 1000
-"""The maximum length of a returned line, in code points."""
+"""The most code points of a returned line."""
 MAX_LOOKED_AT = 400
-"""Lines of a passage that are weighed for the best one."""
+"""The most lines of a passage that are compared to find the best line."""
 PER_FILE = 4
-"""Passages of one file."""
+"""The most passages of one file."""
 
 
 def read_passages(
     snapshot: Snapshot, query: SearchQuery, hits: Iterable[Mapping[str, Any]], files: ShownFiles
 ) -> tuple[SearchPassage, ...]:
-    """Return the first `query.limit` passages for `hits`. Each hit is a
-    `stet.search.search_engine.Hit` in a message.
+    """Return the first `query.limit` passages for `hits`, each a `ChunkHit` from a message.
 
-    Asks the disk.
+    Blocks on the disk.
     """
     terms = set(query_terms(query.text))
     n_of_file: Counter[str] = Counter()
@@ -217,9 +214,7 @@ def read_passages(
 
 
 def _passage(file: ShownFile, hit: Mapping[str, Any], terms: set[str]) -> SearchPassage | None:
-    """Return the passage of a hit in the file as it is now, or None if the file has become too
-    short.
-    """
+    """Return the passage of a hit in the present file, or None if the file has become too short."""
     document = file.document
     first, end = int(hit["first"]), min(int(hit["end"]), len(document.lines))
     if first >= end:
@@ -231,9 +226,7 @@ def _passage(file: ShownFile, hit: Mapping[str, Any], terms: set[str]) -> Search
 
 
 def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) -> int:
-    """Return the line with the most words of the query. By default return the first line that is
-    not blank.
-    """
+    """Return the line with the most terms; the first line that is not blank if no line has any."""
     best, n_best = first, -1
     for at in range(first, min(end, first + MAX_LOOKED_AT)):
         line = document.lines[at][:MAX_LINE]
@@ -246,9 +239,9 @@ def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) ->
 
 
 def _max_words(line: str, terms: set[str]) -> int:
-    """Return how many of the words a line has at most, told without cutting it into words.
+    """Return an upper bound of the number of terms in a line, without cutting it into words.
 
-    A word is compared by the beginnings of its parts, and by all of them put together.
+    Every term of an ASCII line occurs in the line in lower case without underscores.
     """
     if not line.isascii():
         return len(terms)

@@ -1,4 +1,4 @@
-"""Vectors from an endpoint, for a process that reaches no network."""
+"""Vectors from an endpoint, for the process of the index, which has no network access."""
 
 import asyncio
 import logging
@@ -11,14 +11,14 @@ from stet.settings.values import SearchSettings
 log = logging.getLogger(__name__)
 
 QUERY_SECONDS = 5.0
-"""How long a question waits for its vector before words alone count."""
+"""The time to wait for the vector of a question before the search uses words alone."""
 RETRY_SECONDS = 60.0
-"""Before an endpoint that gave no vectors is asked again."""
+"""The delay before an endpoint that returned no vectors is asked again."""
 PLAIN = "text"
-"""What any endpoint embeds that embeds at all."""
+"""A text that every working endpoint can embed."""
 
 _EmbeddedTexts = list[list[object]]
-"""Pairs of the hash of a text and its vector, or None where the endpoint has none for it."""
+"""Pairs of the hash of a text and its vector, or None if the endpoint has no vector for it."""
 
 
 class VectorsUnavailable(Exception):
@@ -26,12 +26,10 @@ class VectorsUnavailable(Exception):
 
 
 class VectorSource(Protocol):
-    """Turns texts into vectors somewhere else."""
+    """An endpoint that embeds texts."""
 
     def name_of(self, settings: SearchSettings) -> str:
-        """Return the name of the vectors, which differs for other vectors. Return an empty string
-        if the settings ask for none.
-        """
+        """Return a name that identifies the kind of vectors; "" if the settings ask for none."""
         ...
 
     async def embed(
@@ -46,31 +44,27 @@ class VectorSource(Protocol):
 
 
 class RemoteEmbedder:
-    """Owned by the indexer."""
+    """The embedding of questions and passages by an endpoint; owned by the indexer."""
 
     def __init__(self, endpoint: VectorSource | None, tell: Callable[[str], None]) -> None:
-        """`tell` shows the user a message."""
+        """Create the embedder; `tell` shows a message to the user."""
         self._endpoint = endpoint
         self._tell = tell
         self._warned: set[str] = set()
 
     def name(self, settings: SearchSettings) -> str:
-        """Return the name of the endpoint's vectors, which differs for other vectors. Return an
-        empty string if the settings name no endpoint.
-        """
+        """Return the name of the endpoint's vectors; "" if the settings name no endpoint."""
         return "" if self._endpoint is None else self._endpoint.name_of(settings)
 
     async def embed_query(self, text: str, settings: SearchSettings) -> list[float] | None:
-        """Return the embedding of a question. Return None if the local process can embed the
-        question or nothing can.
-        """
+        """Return the vector of a question; None without an endpoint, or if the endpoint fails."""
         if self._endpoint is None or not self.name(settings):
             return None
         try:
             async with asyncio.timeout(QUERY_SECONDS):
                 (vector,) = await self._vectors([text], settings)
         except (TimeoutError, VectorsUnavailable) as fault:
-            # What it says may quote the question.
+            # The text of the error may quote the question.
             log.warning("a question is searched by words alone: %s", type(fault).__name__)
             log.debug("there were no vectors: %s", fault)
             return None
@@ -79,7 +73,7 @@ class RemoteEmbedder:
     async def embed_texts(
         self, process: IndexProcess, items: Sequence[tuple[str, str]], settings: SearchSettings
     ) -> None:
-        """Have texts embedded that the process has read; it asks for more when it has these."""
+        """Embed texts of the process and send it the vectors. It then sends further texts."""
         embedded: _EmbeddedTexts = []
         try:
             await self._fill(embedded, items, settings)
@@ -96,15 +90,15 @@ class RemoteEmbedder:
         """Add the endpoint's vectors for `items` to `embedded`; in parts if necessary.
 
         Raises:
-            VectorsUnavailable: If the endpoint has no vector for any text now. Earlier vectors are
-                in `given`.
+            VectorsUnavailable: If the endpoint embeds no text at present. `embedded` has the
+                vectors that were received before.
         """
         try:
             vectors = await self._vectors([text for _, text in items], settings)
         except VectorsUnavailable as fault:
-            await self._vectors([PLAIN], settings)  # else it is not about these texts
+            await self._vectors([PLAIN], settings)  # raises if the fault is not in these texts
             if len(items) == 1:
-                # What it says may quote the text.
+                # The text of the error may quote the passage.
                 log.warning("a passage goes without its meaning: the endpoint has no vector for it")
                 log.debug("there was no vector: %s", fault)
                 embedded.append([items[0][0], None])
@@ -119,10 +113,10 @@ class RemoteEmbedder:
     async def _vectors(
         self, texts: Sequence[str], settings: SearchSettings
     ) -> Sequence[Sequence[float]]:
-        """Return the vectors that the endpoint answers.
+        """Return the vectors from the endpoint.
 
         Raises:
-            VectorsUnavailable: If there is no answer, or one without vectors.
+            VectorsUnavailable: If there is no answer, or an answer without vectors.
         """
         assert self._endpoint is not None, "only where there is one anybody asks"
         return await self._endpoint.embed(texts, settings)

@@ -1,7 +1,6 @@
-"""Answer questions about the indexed files, and maintain their index.
+"""Answering questions about the indexed files, and updating the index.
 
-The engine blocks, and uses a processor while it works: it runs in its own process
-(`index_worker.py`).
+The engine blocks and takes processor time, so it runs in a separate process (`index_worker.py`).
 """
 
 import hashlib
@@ -49,20 +48,21 @@ if TYPE_CHECKING:
 
 N_LEXICAL = 100
 N_VECTOR = 60
-"""Chunks that each ranking puts up. Twice as many find one in a hundred more, and take 1.4 times as long."""
+"""The chunks that each ranking proposes. Twice as many find 1 % more and take 1.4 times as long."""
 LEAST_COSINE = 0.25
-"""What is less near in meaning has nothing to do with the question."""
+"""A chunk with a lower cosine is not related to the question."""
 LEAST_SPREAD = 0.05
-"""Cosines of an endpoint's vectors that lie closer together tell no passage from another."""
+"""If the cosines of an endpoint's vectors are closer together, they do not distinguish passages."""
 MAX_FOUND = 6000
-"""Places of words that are weighed: common words find nothing by themselves where there are rarer ones."""
+"""Words are searched for, the rarest first, until they have this many chunks together: common words
+add little to rare ones."""
 MAX_FOUND_OF_FILES = 2500
-"""The same for the ranking of files, which adds to the other rankings."""
+"""The same limit for the ranking of files, which only supplements the other rankings."""
 _MIN_TERMS = 3
 _MANY = 1000
-"""From so many chunks on, a word's count stays cached: a few changes hardly affect it."""
+"""The count of a word in this many chunks stays cached: a few changes hardly affect it."""
 _DRIFT = 100
-"""If one of so many chunks has changed, the cached numbers are counted again."""
+"""If one of this many chunks has changed, all cached counts are cleared."""
 _BATCH = 512
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -71,14 +71,14 @@ class ChunkHit(NamedTuple):
     """A chunk that answers a question.
 
     Attributes:
-        uri: The URI of its file.
+        uri: The URI of the file.
         file: The displayed name of the file.
-        first: The chunk's first line, 0-based.
-        end: The line after its last line.
-        title: The defined name, or the heading, with the enclosing names.
-        score: Higher is better; comparable within one answer only.
-        lexical_rank: Its rank by words, from 1; None if it is not in this ranking.
-        vector_rank: The same by meaning.
+        first: The first line of the chunk, 0-based.
+        end: The line after the last line, 0-based.
+        title: The defined name with the enclosing names, or the heading.
+        score: The score; higher is better, comparable within one answer only.
+        lexical_rank: The rank by words, from 1; None if the chunk is not in this ranking.
+        vector_rank: The rank by meaning, from 1; None if the chunk is not in this ranking.
         why: The reason for the hit, as text.
     """
 
@@ -103,7 +103,7 @@ class ChunkQuery:
         folder: Only below this folder, as displayed; empty for everywhere.
         use_words: Whether to search by words.
         use_vectors: Whether to search by meaning.
-        favoured: The bonus for the score of chunks of some files, by URI.
+        favoured: The bonus for the score of the chunks of some files, by URI.
         vector: The embedding of the question, if another component embeds.
         for_people: Whether to show only a few passages of one file, or with the same text.
     """
@@ -129,7 +129,7 @@ def make_entry(source: SourceFile) -> IndexEntry:
     name, text = _whole(name), _whole(text)
     lines = split_lines(text)
     chunks = chunk_file(text, name, outline)
-    # Looking for secrets costs nearly as much as all the rest.
+    # Only if necessary: searching for secrets takes nearly as long as all the rest.
     redacted = _redact_file(name, text) if is_sent else None
     fields = [make_fields(name, chunk, lines, redacted) for chunk in chunks]
     meant = [digest(field.meant) for field in fields]
@@ -137,16 +137,15 @@ def make_entry(source: SourceFile) -> IndexEntry:
 
 
 def _whole(text: str) -> str:
-    """Return a text of equal length in code points without halves of characters. The database
-    requires this.
+    """Return the text with lone surrogates replaced, as the database can't store them.
 
-    Editors cut emoji in two, and the bytes of a name need not be text.
+    Editors may split an emoji, and the bytes of a name need not be valid text.
     """
     return text if text.isascii() else _HALVES.sub("\ufffd", text)
 
 
 def _redact_file(name: str, text: str) -> RedactedFile | None:
-    """Return a file as it may be sent away, or None if the whole file may be sent."""
+    """Return the redacted file for an endpoint, or None if the file has no secrets."""
     in_name, in_text = find_secrets(name), find_secrets(text)
     if not in_name and not in_text:
         return None
@@ -154,21 +153,21 @@ def _redact_file(name: str, text: str) -> RedactedFile | None:
 
 
 def _blank_secrets(text: str, secrets: Sequence[Secret]) -> str:
-    """Return a text with spaces in place of secrets, so that secrets are not among its words."""
+    """Return the text with spaces in place of its secrets."""
     blanks = (Replacement(start, end, " " * (end - start)) for start, end, _ in secrets)
     return TextEdit(tuple(blanks)).apply(text)
 
 
 def digest(text: str) -> bytes:
-    """Return a digest that tells texts apart."""
+    """Return a digest of a text; different texts have different digests."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class SearchEngine:
-    """Owns the store and the vectors.
+    """The search in the index; owns the store and the vectors.
 
     Attributes:
-        n_chunks: In the store.
+        n_chunks: The number of chunks in the store.
     """
 
     def __init__(
@@ -197,23 +196,23 @@ class SearchEngine:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether meaning has a say: some texts are embedded."""
+        """Whether some texts are embedded, so that the ranking by meaning is used."""
         return len(self._vectors) > 0
 
     def add(self, entries: Iterable[IndexEntry]) -> None:
-        """Add files and replace their earlier data; all of the files or, on an error, none."""
+        """Add files and replace their earlier data; on an error, no file is added."""
         with self._store.writing():
             changes = [self._store.save(entry) for entry in entries]
         self._changed(changes)
 
     def drop(self, uris: Iterable[str]) -> None:
-        """Take files out."""
+        """Remove files."""
         with self._store.writing():
             dropped = [self._store.drop(uri) for uri in uris]
         self._changed([(chunks, []) for chunks in dropped])
 
     def _changed(self, changes: Sequence[tuple[list[int], list[int]]]) -> None:
-        """Record, for each file, the chunks that went and those that came."""
+        """Update the tables after changes: for each file, the removed and the added chunks."""
         for went, put in changes:
             self._spans.drop(went)
             self._spans.add(put)
@@ -231,7 +230,7 @@ class SearchEngine:
             del self._frequencies[term]
 
     def embed(self, limit: int = _BATCH) -> int:
-        """Embed some of what is not embedded yet; how many there were."""
+        """Embed at most `limit` texts that are not embedded yet. Return their number."""
         if self._embedder is None:
             return 0
         unread = self._store.pending_texts(limit)
@@ -246,13 +245,13 @@ class SearchEngine:
             self._embedder.forget_words()
 
     def add_vectors(self, vectors: Iterable[tuple[bytes, "np.ndarray[Any, Any]"]]) -> None:
-        """Take in vectors, each with the hash of its text."""
+        """Add vectors, each with the hash of its text."""
         with self._store.writing():
             saved = self._store.save_vectors((meant, pack_vector(row)) for meant, row in vectors)
         self._vectors.add(saved)
 
     def search(self, search: ChunkQuery) -> list[ChunkHit]:
-        """Return the chunks that fit best, best first."""
+        """Return the best chunks, the best first."""
         asked, candidates = self.candidates(search)
         valued = [
             (score(asked, row, ranks) + search.favoured.get(row.uri, 0.0), row, ranks)
@@ -275,7 +274,7 @@ class SearchEngine:
         )
         if not terms:
             return asked, []
-        # Only this thread may ask the store.
+        # Only this thread may use the store.
         only = self._store.chunks_below(search.folder) if search.folder else None
         meant = self._executor.submit(self._rank_by_vectors, search, only)
         try:
@@ -301,7 +300,7 @@ class SearchEngine:
         rows = {chunk: row for chunk, row in rows.items() if chunk in put_up}
         cosines = {} if vector is None else self._vectors.cosines(list(rows), vector)
         if search.vector is not None and cosines:
-            # An endpoint may have none for a passage yet: that is not far, but unknown.
+            # A chunk may have no vector of the endpoint yet: its cosine is not low, but unknown.
             cosines = dict.fromkeys(rows, min(cosines.values())) | cosines
         return asked, rank_chunks(rows, words, meaning, cosines, files)
 
@@ -335,8 +334,9 @@ class SearchEngine:
         return FileRanker.of(self._store, self._spans, asked.rarity, rare, subject)
 
     def _rare_terms(self, asked: PreparedQuery, most: int, at_least: int = 0) -> list[str]:
-        """Return the rarest words of the question that occur in at most `most` chunks together. The
-        limit applies only after `at_least` words.
+        """Return the rarest words of the question that have at most `most` chunks together.
+
+        The limit applies only after `at_least` words.
         """
         telling: list[str] = []
         n_found = 0
@@ -348,9 +348,9 @@ class SearchEngine:
         return telling
 
     def _is_informative(self, search: ChunkQuery, vector: "np.ndarray[Any, Any] | None") -> bool:
-        """Return whether vectors of an endpoint tell passages apart; those made here do.
+        """Return whether an endpoint's vectors distinguish passages; local vectors always do.
 
-        A passage without a vector would else be ranked after all that have one.
+        Otherwise, a passage without a vector would be ranked below all passages with vectors.
         """
         if vector is None or search.vector is None:
             return True
@@ -369,10 +369,7 @@ class SearchEngine:
     def _rank_by_vectors(
         self, search: ChunkQuery, only: Sequence[int] | None
     ) -> tuple["np.ndarray[Any, Any] | None", Ranking]:
-        """Return the vector of the question and the chunks near it; only chunks in `only`, if any.
-
-        If `only` is None, consider all chunks.
-        """
+        """Return the vector of the question and the nearest chunks, all in `only` if given."""
         vector = self._vector_of(search)
         return vector, self._nearest(vector, only)
 

@@ -1,9 +1,9 @@
-"""The vectors of all chunks, in memory, and the nearest to one of them.
+"""The vectors of all chunks, in memory, and the search for the nearest vectors.
 
-Exact search over all: a product with the first 64 dimensions, which hold most of the meaning (the
-embedding is trained to be cut, see Kusupati et al., "Matryoshka Representation Learning", 2022),
-chooses a few thousand, and those are compared in full. Vectors have unit length; in full they are
-kept as bytes.
+The search compares all vectors: a product with the first 64 dimensions, which have most of the
+meaning (the embedding is trained to be truncated, see Kusupati et al., "Matryoshka Representation
+Learning", 2022), selects the `N_ROUGH` best, and these are compared in all dimensions. Full vectors
+are stored with one byte per dimension.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     import numpy as np
 
 ROUGH = 64
-"""Dimensions of the first product."""
+"""The number of dimensions of the first product."""
 N_ROUGH = 1000
-"""How many are compared in full."""
+"""The number of vectors that are compared in all dimensions."""
 PUT_TOGETHER = 4096
-"""Vectors that are taken in at a time."""
+"""The number of vectors that are added at a time."""
 _SCALE = 127.0
 _SAMPLED = 16
-"""A sample of one in so many products shows which products may be among the largest."""
+"""A sample of one in this many products gives a lower bound of the largest products."""
 
 
 def pack_vector(vector: "np.ndarray[Any, Any]") -> bytes:
-    """Return a vector of any length other than 0 in its stored form: one byte for each dimension."""
+    """Return a vector, which need not have unit length, with one byte for each dimension."""
     import numpy as np
 
     biggest = float(np.abs(vector).max()) or 1.0
@@ -33,17 +33,17 @@ def pack_vector(vector: "np.ndarray[Any, Any]") -> bytes:
 
 
 def unpack_vector(numbers: Sequence[float]) -> "np.ndarray[Any, Any]":
-    """Return the vector that was received as numbers."""
+    """Return the vector with these numbers."""
     import numpy as np
 
     return np.array(numbers, dtype=np.float32)
 
 
 class VectorTable:
-    """Owned by the engine."""
+    """The vectors of all chunks; owned by the engine."""
 
     def __init__(self) -> None:
-        """Create an empty table; the first vector sets the length of all."""
+        """Create an empty table; the first vector determines the number of dimensions."""
         self._n_dimensions = 0
         self._ids: list[int] = []
         self._places: dict[int, int] = {}
@@ -55,11 +55,11 @@ class VectorTable:
 
     @property
     def chunks(self) -> Sequence[int]:
-        """All that have a vector."""
+        """The chunks that have a vector."""
         return self._ids
 
     def add(self, vectors: Iterable[tuple[int, bytes]]) -> None:
-        """Take in the vectors of chunks, as `pack_vector` made them; one of another length is left out."""
+        """Add packed vectors of chunks; vectors with another number of dimensions are left out."""
         left = iter(vectors)
         while some := list(islice(left, PUT_TOGETHER)):
             if self._n_dimensions == 0:
@@ -99,7 +99,7 @@ class VectorTable:
         self._full, self._rough = full, rough
 
     def drop(self, chunks: Iterable[int]) -> None:
-        """Forget chunks; the last one takes the place of each."""
+        """Remove chunks; the last chunk moves to the place of a removed one."""
         for chunk in chunks:
             place = self._places.pop(chunk, None)
             if place is None:
@@ -140,7 +140,7 @@ class VectorTable:
         return [(self._ids[int(places[at])], float(found[at])) for at in order]
 
     def cosines(self, chunks: Sequence[int], vector: "np.ndarray[Any, Any]") -> dict[int, float]:
-        """Return how near chunks are to `vector`; those without a vector are left out."""
+        """Return the cosines of chunks to `vector`; chunks without a vector are left out."""
         import numpy as np
 
         known = [chunk for chunk in chunks if chunk in self._places]
@@ -150,10 +150,10 @@ class VectorTable:
         return dict(zip(known, map(float, self._cosines(places, vector)), strict=True))
 
     def spread(self, vector: "np.ndarray[Any, Any]") -> float:
-        """Return how far apart the cosines of the chunks to `vector` are, from 0 to 2.
+        """Return the spread of the chunks' cosines to `vector`, from 0 to 2.
 
-        The nearest chunk is compared with the chunk that only a twentieth are farther than, in an
-        even sample; 0 if there are no chunks or `vector` has another length.
+        This is the difference of the maximum and the 5th percentile in an even sample; 0 if there
+        are no chunks or `vector` has another number of dimensions.
         """
         import numpy as np
 
@@ -172,17 +172,16 @@ class VectorTable:
 
 
 def _largest(values: "np.ndarray[Any, Any]", n: int) -> "np.ndarray[Any, Any]":
-    """Return the indexes of the `n` largest values, in ascending order. There must be more than `n`
-    values.
+    """Return the indexes of the `n` largest of more than `n` values, in ascending order.
 
-    Nearly all values are too small, as a sample tells: those are not sorted at all.
+    A sample gives a lower bound; the values below, which are nearly all, are not partitioned.
     """
     import numpy as np
 
     sample = values[::_SAMPLED]
     rank = 2 * n // _SAMPLED
     if rank < len(sample):
-        # Twice as many as wanted are expected above this; where there are too few, all are looked at.
+        # About `2 * n` values are expected above the bound; below `n`, all values are examined.
         places = np.flatnonzero(values >= np.partition(sample, -rank)[-rank])
         if len(places) >= n:
             return np.sort(places[np.argpartition(values[places], -n)[-n:]])

@@ -1,9 +1,10 @@
-"""A search of the workspace as values, and the search by words, a plain scan of the workspace.
+"""The query and the results of a search, and the search by words as a scan of the workspace.
 
-Files are ranked by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with
-the weights of fields folded into the counts, as in BM25F: a word counts more in a heading, in the
-name of a definition, and in the name of the file. Then more of the words beat more of one word. Of
-each file the best lines are returned. Files are read through `Snapshot.walk` and `Snapshot.show`.
+Files are ranked by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009)
+with the weights of fields included in the counts, as in BM25F: a word counts more in a heading, in
+the name of a definition, and in the name of the file. Files with more of the different words are
+preferred. The best lines of each file are returned. Files are read through `Snapshot.walk` and
+`Snapshot.show`.
 """
 
 import asyncio
@@ -27,12 +28,12 @@ from stet.workspace.walk import run_in_slices
 
 
 class SearchMode(StrEnum):
-    """How passages are ranked."""
+    """The way to rank passages."""
 
     HYBRID = "hybrid"
-    """By words in all their forms, and by meaning where there is an index of it."""
+    """By words in all their forms, and by meaning if there are vectors."""
     KEYWORD = "keyword"
-    """By the words to the letter; case is ignored, `"quotes"` hold several together."""
+    """By literal words; case is ignored, and `"quotes"` enclose a phrase."""
     SEMANTIC = "semantic"
     """By meaning."""
 
@@ -43,7 +44,7 @@ class SearchQuery:
 
     Attributes:
         text: The query in the user's or the model's words.
-        mode: How to rank.
+        mode: The way to rank passages.
         folder: Only below this folder; empty for everywhere.
         limit: The maximum number of passages.
     """
@@ -56,20 +57,21 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchPassage:
-    """One place found.
+    """One passage found.
 
     Attributes:
-        uri: Of the file.
-        name: What models and people call the file.
-        line: 1-based.
-        text: The line, without its end.
-        score: Higher is better; comparable within one answer only.
-        lexical_rank: Place of the file in the ranking by words, from 1; None if it is not in it.
-        vector_rank: Place in the ranking by meaning; None if there was no such ranking.
-        first: The first line of all that was found, 0-based.
-        end: The line after its last.
-        title: What is defined there, or the heading; empty for what is neither.
-        why: Why it is here, in words for people.
+        uri: The URI of the file.
+        name: The displayed name of the file.
+        line: The best line of the passage, 1-based.
+        text: The text of this line, without its end.
+        score: The score; higher is better, comparable within one answer only.
+        lexical_rank: The rank of the passage, or of its file in a scan, by words, from 1; None if
+            it is not in this ranking.
+        vector_rank: The rank by meaning, from 1; None if it is not in this ranking.
+        first: The first line of the passage, 0-based.
+        end: The line after the last line of the passage, 0-based.
+        title: The defined name, or the heading; empty if there is neither.
+        why: The reason for the result, for people.
     """
 
     uri: str
@@ -87,15 +89,15 @@ class SearchPassage:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """The answer.
+    """The results of a search.
 
     Attributes:
-        passages: The best first; those of one file together.
-        n_more: How many others there are.
-        used_vectors: Whether meaning had a say in the order.
+        passages: The passages found, the best first.
+        n_more: The number of further passages.
+        used_vectors: Whether the ranking by meaning was used.
         is_cut: Whether files were left out because there are too many.
-        n_files_so_far: How many files the answer was looked for in, where the index is still being
-            built; None where it is whole.
+        n_files_so_far: The number of files searched while the index is still being built; None if
+            the index is complete.
     """
 
     passages: tuple[SearchPassage, ...]
@@ -112,21 +114,21 @@ class Searcher(Protocol):
         """Return the passages that fit best.
 
         Raises:
-            PathRefused: If the folder is no name for something in the workspace.
+            PathRefused: If the folder is not in the workspace.
         """
         ...
 
 
 MAX_FILES = 20_000
-"""Files read in one search."""
+"""The most files that are read in one search."""
 MAX_CHARACTERS = 100_000_000
-"""Text read in one search."""
+"""The most characters that are read in one search."""
 LINES_PER_FILE = 4
 """The most lines that are returned of one file."""
 MAX_LINES = 500
-"""Lines of one file that are weighed."""
+"""The most matching lines of one file that are scored."""
 MAX_LINE = 1000
-"""How much of a line is weighed, in code points."""
+"""The most code points of a line that are scored."""
 MAX_TERMS = 32
 
 _SATURATION = 1.2
@@ -143,7 +145,7 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 
 @dataclass(frozen=True, slots=True)
 class _ScoredLine:
-    """A line with how much it says of each term."""
+    """A line with the weight of each term in the line."""
 
     number: int
     text: str
@@ -153,7 +155,7 @@ class _ScoredLine:
 
 @dataclass(frozen=True, slots=True)
 class _ScoredFile:
-    """A file with how much it says of each term."""
+    """A file with the weight of each term in the file."""
 
     located: Located
     size: int
@@ -163,7 +165,7 @@ class _ScoredFile:
 
 @dataclass(slots=True)
 class _Tally:
-    """What the ranking must know of all files."""
+    """The totals over all files that the ranking needs."""
 
     n_files: int = 0
     n_characters: int = 0
@@ -172,7 +174,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class WordSearcher:
-    """Ranks by words in every mode: it has no index of meanings, and reports this."""
+    """A searcher that ranks by words in every mode, as it has no vectors, and reports this."""
 
     async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
         """See `Searcher.search`."""
@@ -187,7 +189,7 @@ class WordSearcher:
         return SearchResults(tuple(shown), len(passages) - len(shown), is_cut=tally.is_cut)
 
 
-@dataclass(frozen=True)  # without slots: the pattern is made once
+@dataclass(frozen=True)
 class _QueryTerms:
     """The terms of a question.
 
@@ -214,7 +216,7 @@ class _QueryTerms:
         return cls(tuple(found), is_literal, phrase, re.compile("|".join(map(re.escape, found))))
 
     def weigh(self, text: str) -> tuple[float, ...]:
-        """Return how often each term is in `text`."""
+        """Return the weight of each term in `text`: its number, or less for a part of a word."""
         folded = folded_text(text)
         if self.is_literal:
             return tuple(float(folded.count(term)) for term in self.terms)
@@ -223,8 +225,8 @@ class _QueryTerms:
 
 
 def _part_weight(term: str, folded: str) -> float:
-    """Return the weight of a term that is only a part of some word."""
-    # A short one is in everything, unless it is of a language that writes no spaces.
+    """Return the weight of a term that occurs only as a part of a word."""
+    # A short term is in nearly every text, unless its script has no spaces.
     is_telling = len(term) > 3 or not term.isascii()
     return _PART_OF_WORD if is_telling and term in folded else 0.0
 
@@ -232,7 +234,7 @@ def _part_weight(term: str, folded: str) -> float:
 def _scan(
     snapshot: Snapshot, folder: str, query_terms: _QueryTerms, tally: _Tally
 ) -> Iterator[_ScoredFile | None]:
-    """Yield every file, None for one that says nothing. Blocks on the disk."""
+    """Yield each file with its score, or None for a file without the terms. Blocks on the disk."""
     redactor = redactor_of(snapshot)
     for located in snapshot.walk(folder):
         if tally.n_files >= MAX_FILES or tally.n_characters >= MAX_CHARACTERS:
@@ -240,7 +242,7 @@ def _scan(
             return
         document = snapshot.show_or_none(located.uri)
         if document is None:
-            continue  # gone since it was listed
+            continue  # the file may have been deleted since it was listed
         tally.n_files += 1
         tally.n_characters += 0 if document.is_large else len(document.text)
         yield _score_document(located, document, query_terms, redactor)
@@ -257,15 +259,15 @@ def _score_document(
 ) -> _ScoredFile | None:
     in_path = _path_weights(located.name, query_terms)
     lines: tuple[_ScoredLine, ...] = ()
-    # A very long text, as a file of that size on the disk, is found by its name alone.
+    # A very long text is found only by its name, like a file of this size on the disk.
     if not document.is_large and query_terms.pattern.search(folded_text(document.text)) is not None:
-        # By what may be told: else the next letter of a key would be found, or not.
+        # Search the redacted text: otherwise, searches could find out a key letter by letter.
         redacted = document if redactor is None else _redact_document(document, redactor)
         lines = tuple(islice(_lines(redacted, document, query_terms), MAX_LINES))
     weights = tuple(map(sum, zip(in_path, *(line.weights for line in lines), strict=True)))
     if not any(weights):
         return None
-    if not lines:  # found by its name: its first line describes it
+    if not lines:  # found only by its name: the first line represents it
         first = next((n for n, line in enumerate(document.lines) if line.strip()), 0)
         text, nothing = document.lines[first][:MAX_LINE], (0.0,) * len(query_terms.terms)
         lines = (_ScoredLine(first + 1, text, nothing, has_phrase=False),)

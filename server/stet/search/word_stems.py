@@ -1,10 +1,10 @@
-r"""Words of a text as a search compares them: parts of identifiers, reduced to their stems.
+r"""The words of a text in the compared form: parts of identifiers, reduced to their stems.
 
 stems("getUserNames") == ["get", "user", "nam"]
 
-A stem is always the beginning of its word, so a text without the stem need not be read word by
-word. The endings are English; other languages lose little, because the question and the text lose
-the same endings.
+A stem is always the beginning of its word, so a text that does not contain the stem need not be cut
+into words. The endings are English; this hardly harms other languages, as the question and the text
+lose the same endings.
 """
 
 import re
@@ -30,7 +30,7 @@ STOP_WORDS = frozenset({
 
 
 def folded_text(text: str) -> str:
-    """Return `text` as it is compared: one Unicode form, without case."""
+    """Return `text` in the compared form: normalized to NFC and without case."""
     return text.lower() if text.isascii() else normalize_unicode("NFC", text).casefold()
 
 
@@ -48,15 +48,15 @@ def stems(text: str) -> list[str]:
 
 
 def query_stems(query: str) -> list[str]:
-    """Return the stems that a question in words asks for, without repeats and without stop words."""
+    """Return the stems of the words of a question, without repeats and stop words."""
     words = split_words(query)
     telling = [word for word in words if word not in STOP_WORDS]
     return list(dict.fromkeys(map(stem, telling or words)))
 
 
-@lru_cache(maxsize=50_000)  # words come again and again
+@lru_cache(maxsize=50_000)  # words are repeated often
 def stem(word: str) -> str:
-    """Return the beginning of the folded `word` that its other forms share."""
+    """Return the stem of the folded `word`: the beginning that its inflected forms share."""
     if not (word.isascii() and word.isalpha()):
         return word
     word = _singular(word)
