@@ -1,11 +1,11 @@
-"""Makes `client-configs/neovim/screenshot.svg`: real Neovim in a real terminal, a real model.
+"""Make `client-configs/neovim/screenshot.svg`: real Neovim in a real terminal, a real model.
 
 Run by hand, with tmux on the PATH and the embedded model installed (`stet model install`):
 
     python -m tests.editors.capture
 
-It selects a function, asks for documentation by the keys of the configuration, goes to the hunk and
-keeps the screen. The text is the model's own; run it again where it isn't worth a picture.
+It selects a function, asks for documentation with the configured keys, goes to the hunk and
+captures the screen. The text is the model's own; repeat the run if the text isn't worth a picture.
 """
 
 import os
@@ -58,7 +58,7 @@ vim.api.nvim_create_autocmd('DiagnosticChanged', { callback = function()
   end
 end })
 """
-# The colours of Neovim's own dark scheme; the screen brings most of them itself.
+# The colours of Neovim's dark scheme; the screen sets most of them itself.
 THEME = TerminalTheme(
     (20, 22, 27),
     (224, 226, 234),
@@ -76,7 +76,7 @@ THEME = TerminalTheme(
 
 
 def main() -> int:
-    """Run the session and write the picture; the exit code."""
+    """Run the session and write the picture; return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         screen = record(Path(folder))
     (CONFIG / "screenshot.svg").write_text(picture(screen))
@@ -84,7 +84,7 @@ def main() -> int:
 
 
 def record(folder: Path) -> str:
-    """The screen with the proposal on it, as the terminal got it."""
+    """Return the screen with the proposal, as the terminal received it."""
     work, config = folder / "shop", folder / "home" / "config" / "nvim"
     (work / ".git").mkdir(parents=True)
     (work / "cart.py").write_text(SAMPLE)
@@ -120,7 +120,7 @@ def record(folder: Path) -> str:
 
 
 def picture(screen: str) -> str:
-    """The screen as SVG that asks nobody for fonts."""
+    """Convert the screen to SVG without external fonts."""
     console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"), force_terminal=True)  # noqa: PTH123, SIM115
     console.print(Text.from_ansi(screen.rstrip("\n")), overflow="crop", no_wrap=True)
     form = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""Makes `client-configs/neovim/chat.svg`: a conversation in real Neovim, its model's words scripted.
+"""Make `client-configs/neovim/chat.svg`: a conversation in real Neovim with a scripted model.
 
 Run by hand, with tmux on the PATH: `python -m tests.editors.capture_chat`.
 """
@@ -36,7 +36,7 @@ SCRIPT = [
 
 
 def main() -> int:
-    """Run the session and write the picture; the exit code."""
+    """Run the session and write the picture; return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         screen = record(Path(folder))
     (CONFIG / "chat.svg").write_text(picture(screen))
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def record(folder: Path) -> str:
-    """The screen while the turn asks and the user writes the answer."""
+    """Return the screen while the turn asks and the user writes the answer."""
     work, config = folder / "shop", folder / "home" / ".config" / "nvim"
     (work / ".git").mkdir(parents=True)
     (work / "cart.py").write_text(SAMPLE)
@@ -72,7 +72,7 @@ def record(folder: Path) -> str:
         tmux("run-shell", "-d", "1.5", ":")
 
     def until(text: str, *keys: str) -> None:
-        """Press keys until the screen holds a text; the keys may come too early to have an effect."""
+        """Press keys until the screen has a text; keys may be ignored when pressed too early."""
         end = monotonic() + SECONDS
         while text not in tmux("capture-pane", "-p"):
             if monotonic() > end:
@@ -84,7 +84,7 @@ def record(folder: Path) -> str:
     try:
         size = ("-x", str(COLUMNS), "-y", str(LINES))
         tmux("-f", os.devnull, "new-session", "-d", *size, str(bin_folder / "nvim"), "cart.py")
-        until("## You", "\\t", "Space")  # too early it is a motion, to the next space
+        until("## You", "\\t", "Space")  # pressed too early this is a motion to the next space
         tmux("send-keys", "Go", "What happens with a discount of 2 in `total`? Mend it.", "Escape")
         pause()
         tmux("send-keys", "\\s")

@@ -1,4 +1,4 @@
-"""Real Neovim, one per test, in an empty home; the browser and VS Code of a session."""
+"""Fixtures: a real Neovim per test, in an empty home; the browser and VS Code of a session."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -15,10 +15,10 @@ NVIM = Path(sys.executable).with_name("nvim")
 
 
 def ensure_neovim() -> Path:
-    """The editor's program.
+    """Return the path of the Neovim program.
 
     Raises:
-        MissingPart: If it isn't installed.
+        MissingPart: If Neovim isn't installed.
     """
     if not NVIM.is_file():
         raise MissingPart(f"there is no Neovim at {str(NVIM)!r}: install the `test` extra")
@@ -27,15 +27,15 @@ def ensure_neovim() -> Path:
 
 @pytest.fixture
 def nvim_binary(part: Part) -> Path:
-    """The editor's program."""
+    """Return the path of the Neovim program."""
     return part(ensure_neovim)
 
 
 @pytest.fixture
 def neovim(nvim_binary: Path, tmp_path: Path) -> Iterator[Callable[..., Neovim]]:
-    """Starts editors: `neovim(files, script)` gives one with the first file open and Stet attached.
+    """Start editors: `neovim(files, script)` returns one with the first file open, served by Stet.
 
-    With `attached=False` nobody waits for Stet.
+    With `attached=False` the start does not wait for Stet.
     """
     started: list[Neovim] = []
 

@@ -1,7 +1,7 @@
-"""Drives real Emacs in a terminal: keys go through tmux, questions about its state to its own server.
+"""Drive real Emacs in a terminal: keys go through tmux, queries of its state to Emacs's server.
 
-It runs with an empty home, our configuration and the lines of the README beside it. What is typed
-is typed; Emacs is only asked what stands in its buffers, and so what a test may wait for.
+It runs with an empty home, our configuration and the lines of the README. All input is typed;
+queries only read the buffers and what a test waits for.
 """
 
 import base64
@@ -22,7 +22,7 @@ from tests.parts.emacs import ensure
 
 CONFIG = Path(__file__).parents[2] / "client-configs" / "emacs"
 KEYS = {"RET": "Enter", "SPC": "Space", "TAB": "Tab", "ESC": "Escape", "C-SPC": "C-Space"}
-"""Emacs's names of keys and tmux's, where they differ."""
+"""Emacs's key names and tmux's, where they differ."""
 EARLY = """
 (setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)
 """
@@ -63,17 +63,17 @@ HELPERS = """
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What an editor starts with.
+    """The parameters of an Emacs process.
 
     Attributes:
-        program: Emacs.
-        home: A folder for its home, XDG folders and sockets; kept from start to start.
-        root: The workspace.
-        script: A model script's file, for `STET_SCRIPTED_MODEL`; None is the model that is found.
-        init: Lisp between the README's lines and the helpers.
+        program: The path of Emacs.
+        home: The folder for its home, XDG folders and sockets; reused by later starts.
+        root: The workspace folder.
+        script: The path of a `STET_SCRIPTED_MODEL` file; None uses the installed model.
+        init: Lisp after the README's lines, before the helpers.
         before: Lisp before the README's lines.
-        path: Folders before those of the system on the `PATH`.
-        size: Of the terminal, columns and lines.
+        path: Folders at the front of the `PATH`.
+        size: The size of the terminal, columns and lines.
     """
 
     program: Program
@@ -87,7 +87,7 @@ class Start:
 
 
 def only_stet(home: Path) -> tuple[Path]:
-    """A folder with `stet` alone, for the `PATH`: no `rass` and no other server."""
+    """Make a folder with `stet` alone, for the `PATH`: no `rass` and no other server."""
     folder = home / "bin"
     folder.mkdir(exist_ok=True)
     with contextlib.suppress(FileExistsError):
@@ -96,7 +96,7 @@ def only_stet(home: Path) -> tuple[Path]:
 
 
 def readme_lines() -> str:
-    """The lines for the init file that the README gives."""
+    """Return the lines that the README gives for the init file."""
     found = re.search(r"```elisp\n(.*?)```", (CONFIG / "README.md").read_text(), re.DOTALL)
     assert found, "the README gives no lines for the init file"
     return found[1]
@@ -106,7 +106,7 @@ def start(given: Start, file: str) -> "Emacs":
     """Start Emacs with a file of the workspace."""
     config = given.home / ".config" / "emacs"
     config.mkdir(parents=True, exist_ok=True)
-    given.home.chmod(0o700)  # Emacs's server accepts no other folder for its socket
+    given.home.chmod(0o700)  # Emacs's server refuses other folders for its socket
     (config / "early-init.el").write_text(EARLY)
     (config / "init.el").write_text(
         f";; -*- lexical-binding: t -*-\n{given.before}{readme_lines()}{given.init}{HELPERS}"
@@ -137,7 +137,7 @@ def start(given: Start, file: str) -> "Emacs":
 
 
 def record(folder: Path, programs: Path) -> None:
-    """Have Emacs of its part open a file that the `stet` among these programs serves."""
+    """Start Emacs, and open a file that the `stet` in `programs` serves."""
     root, script = folder / "work", folder / "script.json"
     (root / ".git").mkdir(parents=True)
     (root / "a.py").write_text("a = 1\n")
@@ -153,8 +153,8 @@ class Emacs:
     """One Emacs in one terminal.
 
     Attributes:
-        terminal: What it runs in.
-        root: Its workspace.
+        terminal: The terminal of the process.
+        root: The workspace folder.
     """
 
     def __init__(self, terminal: Terminal, asked: Path, root: Path) -> None:
@@ -170,17 +170,17 @@ class Emacs:
         return self
 
     def type(self, text: str) -> Self:
-        """Type text as it is."""
+        """Type text unchanged."""
         self.terminal.type(text)
         return self
 
     # -- questions
 
     def eval(self, expression: str) -> Any:
-        """What a Lisp expression gives in the buffer of the selected window, as JSON has it.
+        """Evaluate Lisp in the buffer of the selected window; return the decoded JSON value.
 
         Raises:
-            AssertionError: It is an error.
+            AssertionError: If the evaluation fails.
         """
         code = (
             "(base64-encode-string (json-serialize (with-current-buffer"
@@ -202,25 +202,25 @@ class Emacs:
         self._until(lambda: bool(self.eval(expression)), what or expression)
 
     def command(self, name: str, arguments: str = "nil") -> Any:
-        """Run a command of the server with a property list, given as Lisp, and give its answer."""
+        """Run a command of the server with a property list, given as Lisp; return its answer."""
         self.eval(f"(test-command {lisp(name)} {arguments})")
         self.wait("(and test-answer t)", f"{name} is answered")
         return self.eval("(car test-answer)")
 
     def text(self) -> str:
-        """The text of the buffer."""
+        """Return the text of the buffer."""
         return str(self.eval("(buffer-substring-no-properties (point-min) (point-max))"))
 
     def messages(self) -> str:
-        """All messages so far."""
+        """Return all messages so far."""
         return str(self.eval("(test-messages)"))
 
     def reported(self, text: str) -> None:
-        """Wait until the user can read this in `*Messages*`."""
+        """Wait until `*Messages*` has this text."""
         self.wait(f"(and (string-search {lisp(text)} (test-messages)) t)", f"{text!r} is told")
 
     def wait_for_text(self, text: str) -> None:
-        """Wait until the buffer holds exactly this."""
+        """Wait until the buffer has exactly this text."""
         self.wait(
             f"(equal (buffer-substring-no-properties (point-min) (point-max)) {lisp(text)})",
             f"the buffer is {text!r}",
@@ -232,7 +232,7 @@ class Emacs:
         self.wait(f"(equal (test-hunks) [{wanted}])", f"proposals at lines {lines}")
 
     def wait_for_states(self, *states: str) -> None:
-        """Wait until all hunks have these states, in order of file and place."""
+        """Wait until all hunks have these states, in order of file and position."""
 
         def are() -> bool:
             return [hunk["state"] for hunk in self.command("stet.proposals") or []] == list(states)
@@ -240,7 +240,7 @@ class Emacs:
         self._until(are, f"hunks are {states}")
 
     def wait_for_context(self, text: str) -> None:
-        """Wait until what a question would send holds this text, by what Stet was told."""
+        """Wait until the context that a question would send has this text."""
 
         def holds() -> bool:
             context = self.command("stet.showContext", '\'(:prompt "x")')
@@ -255,21 +255,21 @@ class Emacs:
         return self
 
     def visit(self, name: str) -> Self:
-        """Open a file of the workspace by `C-x C-f`."""
+        """Open a file of the workspace with `C-x C-f`."""
         self.press("C-x C-f").wait("(and (minibufferp) t)", "the name is asked for")
         self.press("C-a C-k").type(str(self.root / name)).press("RET")
         self.wait(f'(equal (file-name-nondirectory (or buffer-file-name "")) {lisp(name)})')
         return self
 
     def line(self, number: int) -> Self:
-        """Go to a 1-based line by `M-g g`."""
+        """Go to a 1-based line with `M-g g`."""
         self.press("M-g g").wait("(and (minibufferp) t)", "the line is asked for")
         self.type(str(number)).press("RET")
         self.wait(f"(and (not (minibufferp)) (= (line-number-at-pos) {number}))")
         return self
 
     def prompt(self, keys: str, text: str) -> Self:
-        """Press keys that ask for something, and answer."""
+        """Press keys that open a prompt, and answer it."""
         self.press(keys).wait("(and (minibufferp) t)", f"{keys} asks for something")
         self.type(text).press("RET").wait("(not (minibufferp))", "it is answered")
         return self
@@ -277,13 +277,13 @@ class Emacs:
     # -- the end
 
     def quit(self) -> None:
-        """End Emacs by its own keys."""
+        """Quit Emacs with its own keys."""
         self.press("C-x C-c")
         self.terminal.wait_for_end()
         self.terminal.close()
 
     def close(self) -> None:
-        """End the terminal, and Emacs and Stet with it."""
+        """Close the terminal, and Emacs and Stet with it."""
         self.terminal.close()
 
     def _until(self, condition: Callable[[], bool], what: str) -> None:
@@ -296,5 +296,5 @@ class Emacs:
 
 
 def lisp(text: str) -> str:
-    """A Lisp string."""
+    """Quote a text as a Lisp string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

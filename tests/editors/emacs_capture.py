@@ -1,12 +1,12 @@
-"""Makes `client-configs/emacs/screenshot.svg`: real Emacs in a real terminal, a real model.
+"""Make `client-configs/emacs/screenshot.svg`: real Emacs in a real terminal, a real model.
 
 Run by hand, with the embedded model installed (`stet model install`):
 
     python -m tests.editors.emacs_capture
 
-It selects a function, asks for documentation by the keys of the README, goes to the hunk and keeps
-the screen. The text is the model's own; run it again where it isn't worth a picture. The screen as
-the terminal has it goes to the folder that `STET_CAPTURES` names, if it is set.
+It selects a function, asks for documentation with the keys of the README, goes to the hunk and
+captures the screen. The text is the model's own; repeat the run if the text isn't worth a picture.
+The raw screen is also written to the folder of `STET_CAPTURES`, if that is set.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from tests.editors.emacs import CONFIG, Start, only_stet, start
 from tests.parts.emacs import ensure
 
 PATIENCE = 6
-"""How often the usual time may pass until the model has answered."""
+"""The number of usual time-outs that the model's answer may take."""
 INIT = """
 (menu-bar-mode -1)
 (load-theme 'modus-vivendi t)
@@ -33,9 +33,9 @@ INIT = """
 
 
 def main() -> int:
-    """Run the session and write the picture; the exit code."""
+    """Run the session and write the picture; return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
-        screen = record(Path(folder)).replace("\x1b[4:3m", "\x1b[4m")  # Rich knows no waves
+        screen = record(Path(folder)).replace("\x1b[4:3m", "\x1b[4m")  # Rich has no wavy underlines
     (CONFIG / "screenshot.svg").write_text(picture(screen).replace("Neovim", "Emacs"))
     if captures := os.environ.get("STET_CAPTURES"):
         Path(captures, "emacs.txt").write_text(screen)
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def record(folder: Path) -> str:
-    """The screen with the proposal on it, as the terminal got it."""
+    """Return the screen with the proposal, as the terminal received it."""
     home, root = folder / "home", folder / "shop"
     models = home / ".data" / "stet"
     models.mkdir(parents=True)

@@ -1,7 +1,7 @@
-"""What a stranger does first: the commands and keys as the README has them, in a home where nothing is.
+"""A new user's first steps: the commands and keys of the README, in an empty home.
 
-Nothing of the checkout is used but its pages: Stet is installed from a wheel into an environment of its
-own, and editors find it, and what `stet config` has written, as they would on anybody's machine.
+Only the pages of the checkout are used: Stet is installed from a wheel into a new environment, and
+editors find it and the output of `stet config` as on any user's machine.
 """
 
 import fcntl
@@ -22,30 +22,30 @@ README = CHECKOUT / "README.md"
 PAGES = CHECKOUT / "client-configs"
 SECONDS = 300
 OURS = ("STET_", "XDG_", "PYTHON", "VIRTUAL_ENV", "COVERAGE_")
-"""Of the environment of the tests, what nobody else has."""
+"""Prefixes of environment variables that a new user does not have."""
 
 
 def spans(page: Path, line: str) -> list[str]:
-    """The pieces of code in the only line of a page that begins so."""
+    """Return the pieces of code in the only line of a page that begins with `line`."""
     found = [one for one in page.read_text().splitlines() if one.startswith(line)]
     assert len(found) == 1, f"{page.name} has {len(found)} lines that begin with {line!r}"
     return re.findall(r"`([^`]+)`", found[0])
 
 
 def command(page: Path, line: str, begins: str) -> str:
-    """The command in that line that begins with these words."""
+    """Return the command in that line that begins with these words."""
     found = [span for span in spans(page, line) if span.startswith(begins)]
     assert found, f"{page.name} names no command {begins!r} in the line {line!r}"
     return found[0]
 
 
 def config_command(editor: str) -> str:
-    """How the README's table of editors has one of them configured."""
+    """Return the command that the README's table lists for an editor's configuration."""
     return command(README, f"| **{editor}**", "stet config")
 
 
 def key(editor: str, does: str) -> str:
-    """The key that a page's table lists first for what begins with these words."""
+    """Return the first key in a page's table for the action that begins with these words."""
     page = (PAGES / editor / "README.md").read_text()
     rows = [row.strip("|").split("|") for row in page.splitlines() if row.startswith("| `")]
     found = [row[0].split("`")[1] for row in rows if row[-1].strip().startswith(does)]
@@ -55,12 +55,12 @@ def key(editor: str, does: str) -> str:
 
 @contextmanager
 def installed(shared: Path) -> Iterator[Path]:
-    """The folder with `stet`, installed as the README says; one for all at a time who share a folder.
+    """Yield the folder with `stet`, installed as the README says; users of `shared` share it.
 
-    The last to leave removes it: it is too large to be kept with what tests leave behind.
+    The last user removes the folder, which is too large to keep with the tests' output.
 
     Raises:
-        AssertionError: pip can't; with what it says.
+        AssertionError: If pip fails; with its output.
     """
     made = shared / "environment"
     with _users(made) as n:
@@ -75,14 +75,14 @@ def installed(shared: Path) -> Iterator[Path]:
 def _install(made: Path) -> None:
     venv.create(made, with_pip=True)
     path = os.pathsep.join([str(made / "bin"), os.environ["PATH"]])
-    # pip is as this machine has it set up, with its cache and its proxies.
+    # pip uses this machine's configuration, with its cache and proxies.
     typed = command(README, "To install the command", "pip install")
     _run(typed, CHECKOUT, {**_plain(), "PATH": path})
 
 
 @contextmanager
 def _users(made: Path, more: int = 1) -> Iterator[int]:
-    """How many use a folder with this one more; nobody else comes or goes meanwhile."""
+    """Count the users of a folder, including `more` new ones, under a lock."""
     with made.with_suffix(".users").open("a+") as counted:
         fcntl.flock(counted, fcntl.LOCK_EX)
         counted.seek(0)
@@ -94,11 +94,11 @@ def _users(made: Path, more: int = 1) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
-    """Somebody with a program or two, an empty home and a project.
+    """A new user with a few programs, an empty home and a project.
 
     Attributes:
-        base: A folder for all of it.
-        stet: The folder that Stet is installed in.
+        base: The folder for everything.
+        stet: The folder in which Stet is installed.
     """
 
     base: Path
@@ -106,26 +106,26 @@ class Stranger:
 
     @property
     def home(self) -> Path:
-        """Empty but for what programs put there."""
+        """Return the home folder, which only programs fill."""
         return self.base / "home"
 
     @property
     def programs(self) -> Path:
-        """The folder of the editor, on the PATH."""
+        """Return the folder of the editor, on the PATH."""
         return self.base / "bin"
 
     @property
     def root(self) -> Path:
-        """The project."""
+        """Return the project's folder."""
         return self.base / "work"
 
     @property
     def path(self) -> str:
-        """The folders that programs are found in: Stet's, the editor's, the system's."""
+        """Return the search path: the folders of Stet, the editor and the system."""
         return os.pathsep.join(map(str, [self.stet, self.programs, "/usr/bin", "/bin"]))
 
     def begin(self, files: Mapping[str, str]) -> None:
-        """Make home and project."""
+        """Make the home and the project."""
         for folder in (self.home, self.programs, self.root / ".git"):
             folder.mkdir(parents=True)
         for name, text in files.items():
@@ -139,13 +139,13 @@ class Stranger:
         *,
         first: str = "",
     ) -> Path:
-        """Put a program on the PATH; gives where it is.
+        """Put a program on the PATH; return its path.
 
         Args:
-            name: What it is called.
-            program: How it is started.
-            environment: What it needs beside its user's.
-            first: Lines of a shell before it is started.
+            name: The name of the program.
+            program: The command that starts it.
+            environment: Variables in addition to its user's.
+            first: Lines of shell to run before the start.
         """
         given = "".join(
             f"export {name}={shlex.quote(value)}\n" for name, value in (environment or {}).items()
@@ -157,19 +157,19 @@ class Stranger:
         return script
 
     def runs(self, typed: str) -> str:
-        """Type a command into a shell in the home; gives all that it says, without colours.
+        """Run a command in a shell in the home; return its output without colours.
 
         Raises:
-            AssertionError: It fails; with what it says.
+            AssertionError: If the command fails; with its output.
         """
         message = _run(typed, self.home, {**_plain(), **self.environment()})
         return re.sub("\x1b\\[[\\d;]*m", "", message).replace(str(self.home), "~")
 
     def environment(self, script: Path | None = None) -> dict[str, str]:
-        """All that an editor has in its environment.
+        """Return the whole environment of an editor.
 
         Args:
-            script: What the model says; None: there is no model.
+            script: The model script; None: there is no model.
         """
         kinds = ("CONFIG", "DATA", "STATE", "CACHE")
         return {
@@ -182,7 +182,7 @@ class Stranger:
 
 
 def _plain() -> dict[str, str]:
-    """What this machine needs to reach a registry; nothing of Python's or Stet's own."""
+    """Return the variables needed to reach a registry; none of Python's or Stet's."""
     return {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
 
 
@@ -204,5 +204,5 @@ def _run(typed: str, folder: Path, environment: Mapping[str, str]) -> str:
 
 
 def beside_python(name: str) -> Path:
-    """A program of the `test` extra."""
+    """Return the path of a program of the `test` extra."""
     return Path(sys.executable).with_name(name)

@@ -1,4 +1,4 @@
-"""One real Helix with Stet in it, driven by keys in a terminal as a person would."""
+"""One real Helix with Stet, driven by keys in a terminal like a person's."""
 
 import os
 import re
@@ -12,19 +12,19 @@ from tests.parts.helix import Helix, ensure
 
 CONFIGS = Path(__file__).parents[2] / "client-configs" / "helix"
 SIZE = (160, 40)
-"""Columns, wide enough for a question on the command line, and lines."""
+"""Columns and lines; the command line is wide enough for a question."""
 _NUMBERED = re.compile(r"^(.) *(\d+) (.*)$")
 _TITLE = re.compile(r"[A-Z][\w-]*: ")
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a Helix starts with; the same twice is a restart.
+    """The parameters of a Helix process; equal ones mean a restart.
 
     Attributes:
-        helix: The program.
-        home: Becomes home and XDG folders; the workspace is `work` in it.
-        config: Which of our key bindings.
+        helix: The path of Helix.
+        home: The folder for home and XDG folders; the workspace is its folder `work`.
+        config: The name of our key bindings file.
     """
 
     helix: Helix
@@ -33,18 +33,18 @@ class Start:
 
     @property
     def root(self) -> Path:
-        """The workspace."""
+        """Return the workspace folder."""
         return self.home / "work"
 
     def prepare(
         self, script: str, own_languages: str = "", servers: tuple[str, ...] = ("stet",)
     ) -> None:
-        """Write what lies in the home before the first start.
+        """Write the files of the home before the first start.
 
         Args:
-            script: What the model says.
-            own_languages: What the user's `languages.toml` says already.
-            servers: The programs beside this Python that are on the PATH.
+            script: The model script.
+            own_languages: The existing text of the user's `languages.toml`.
+            servers: The programs of this Python that are on the PATH.
         """
         (self.home / "bin").mkdir()
         for server in servers:
@@ -57,7 +57,7 @@ class Start:
         (self.home / "script.json").write_text(script)
 
     def environment(self) -> dict[str, str]:
-        """A home of its own, and nothing of this process's."""
+        """Return an environment with its own home, and no variables of this process."""
         folders = {
             f"XDG_{kind}_HOME": str(self.home / kind.lower())
             for kind in ("CONFIG", "DATA", "STATE", "CACHE")
@@ -72,13 +72,13 @@ class Start:
         }
 
     def open(self, *arguments: str) -> "HelixEditor":
-        """Start it, for example with a file."""
+        """Start Helix, for example with a file."""
         command = [*self.helix.command, *arguments]
         return HelixEditor(Terminal(command, self.environment(), self.root, SIZE))
 
 
 def record(series: str, folder: Path, programs: Path) -> None:
-    """Have Helix of a series open a file that the `stet` among these programs serves."""
+    """Start a Helix release, and open a file that the `stet` in `programs` serves."""
     begin = Start(ensure(series), folder, "config.toml")
     (begin.root / ".git").mkdir(parents=True)
     (begin.root / "a.py").write_text("a = 1\n")
@@ -95,21 +95,21 @@ class HelixEditor:
     """One running Helix.
 
     Attributes:
-        terminal: What it is in.
+        terminal: The terminal of the process.
     """
 
     def __init__(self, terminal: Terminal) -> None:
         self.terminal = terminal
-        # What is typed before would be the terminal's, not Helix's.
+        # Earlier input would go to the terminal, not to Helix.
         self.terminal.wait_for(" NOR ")
 
     def wait_until_ready(self) -> None:
-        """Wait until the command line knows Stet's commands; nothing else on the screen tells it."""
+        """Wait until the command line knows Stet's commands, the only visible sign."""
         known = False
         while not known:
             self._prompt(":lsp-workspace-command stet.openC")
             known = any("stet.openChat" in line for line in self.terminal.screen())
-            # Not Escape: it would make one key with what is typed next.
+            # Not Escape: with the next key it would form one key.
             self.terminal.keys("C-c")
             self.terminal.wait(lambda shown: not shown[-1].startswith(":"), "no command line")
 
@@ -126,9 +126,9 @@ class HelixEditor:
         self.terminal.wait_until_gone("stet.cancel")
 
     def insert(self, key: str, text: str) -> None:
-        """Begin to insert by a key, put a text there and stop inserting.
+        """Press a key that starts insert mode, paste a text and leave insert mode.
 
-        It is pasted: 25.01 tells servers of changes in no particular order, where many come at once.
+        The text is pasted, because 25.01 reports several quick changes in arbitrary order.
         """
         self.terminal.keys(key)
         self.terminal.wait_for(" INS ")
@@ -138,7 +138,7 @@ class HelixEditor:
         self.terminal.wait_for(" NOR ")
 
     def open(self, file: str) -> None:
-        """Show another file."""
+        """Open another file."""
         self.command(f"open {file}")
         self.terminal.wait(lambda shown: f" {file}" in shown[-2], f"{file} is shown")
 
@@ -150,7 +150,7 @@ class HelixEditor:
         )
 
     def choose(self, title: str) -> None:
-        """Take the code action whose title holds these words, from the menu at the cursor."""
+        """Choose the code action whose title has these words, from the menu at the cursor."""
         self.terminal.keys("Space")
         self.terminal.wait_for("Perform code action")
         self.terminal.keys("a")
@@ -165,11 +165,11 @@ class HelixEditor:
         self.terminal.wait(lambda shown: not any(title in row for row in shown), "the menu is gone")
 
     def lines(self) -> dict[int, str]:
-        """What is shown beside each line number: the line, and what Helix writes after it."""
+        """Return the text beside each line number: the line, and what Helix writes after it."""
         return {number: text for number, _, text in self._numbered(self.terminal.screen())}
 
     def line_of(self, text: str) -> int:
-        """The number of the first line, 1-based, that begins with a text."""
+        """Return the number of the first line, 1-based, that begins with a text."""
         return next(number for number, line in self.lines().items() if line.startswith(text))
 
     def wait_for_line(self, text: str) -> None:
@@ -181,7 +181,7 @@ class HelixEditor:
         self.terminal.wait(is_shown, f"a line {text!r}")
 
     def wait_for_marks(self, *texts: str) -> None:
-        """Wait until the lines with a mark of a diagnostic are those that begin with these texts."""
+        """Wait until exactly the lines that begin with these texts have a diagnostic mark."""
 
         def are_shown(screen: list[str]) -> bool:
             marked = [line for _, mark, line in self._numbered(screen) if mark.strip()]
@@ -190,23 +190,23 @@ class HelixEditor:
         self.terminal.wait(are_shown, f"marks at {texts}")
 
     def _prompt(self, text: str) -> None:
-        """Write on the command line; each step is seen, as Helix may leave keys unread that come at once."""
+        """Type on the command line; wait after each step, as Helix may drop quick keys."""
         self.terminal.keys(":")
-        # An empty one shows what was written there before.
+        # An empty command line shows earlier commands.
         self.terminal.wait(lambda shown: shown[-1].startswith(":"), "a command line")
         self.terminal.paste(text[1:])
         self.terminal.wait(lambda shown: shown[-1] == text, f"{text!r} is written")
 
     def wait_for_end(self) -> None:
-        """Wait until it has ended, which it was told to."""
+        """Wait until Helix has exited, after a command to quit."""
         self.terminal.wait_for_end()
         self.close()
 
     def close(self) -> None:
-        """End it, saved or not."""
+        """Kill Helix, saved or not."""
         self.terminal.close()
 
     def _numbered(self, screen: list[str]) -> list[tuple[int, str, str]]:
-        """Lines of the text as they are shown: number, mark and what is beside them."""
+        """Return the displayed lines: number, mark and text."""
         found = (_NUMBERED.match(row) for row in screen[:-2])
         return [(int(row[2]), row[1], row[3][1:]) for row in found if row]

@@ -1,4 +1,4 @@
-"""One real Neovim with Stet in it, driven by keys as a person would."""
+"""One real Neovim with Stet, driven by keys like a person's."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ import pynvim
 
 CONFIG = Path(__file__).parents[2] / "client-configs" / "neovim" / "stet.lua"
 DEADLINE = 60.0
-"""Seconds until a condition counts as missed."""
+"""Seconds until a condition counts as failed."""
 
 HELPERS = """
 _G.T = { channel = 0, answers = {}, asked = {} }
@@ -102,16 +102,16 @@ class CommandFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What an editor starts with.
+    """The parameters of a Neovim process.
 
     Attributes:
-        program: Neovim.
-        home: An empty folder; becomes home, XDG folders and workspace.
+        program: The path of Neovim.
+        home: An empty folder for home, XDG folders and workspace.
         files: The workspace, by path relative to its root.
-        script: What the model says, in the form of `stet.llm.scripted_model`; `$HOLD` in it is
-            a path that does not exist until `Neovim.release`.
-        lua: Run before our configuration.
-        programs: Where `stet` is; by default beside Neovim.
+        script: The model script, in the form of `stet.llm.scripted_model`; `$HOLD` in it is a path
+            that does not exist until `Neovim.release`.
+        lua: Lua to run before our configuration.
+        programs: The folder of `stet`; by default Neovim's folder.
     """
 
     program: Path
@@ -123,7 +123,7 @@ class Start:
 
 
 def start(given: Start) -> "Neovim":
-    """Start Neovim in a fresh workspace, or again in that of an earlier one."""
+    """Start Neovim in a new workspace, or again in that of an earlier process."""
     root, home, hold = given.home / "work", given.home / "home", given.home / "go"
     script = given.home / "script.json"
     if not root.exists():
@@ -167,7 +167,7 @@ def _write_files(root: Path, files: Mapping[str, str]) -> None:
 
 
 def _write_config(config: Path, lua: str) -> None:
-    """The user's configuration: ours, what a test adds, and a word when all of it is read."""
+    """Write the user's configuration: ours, the test's, and a marker that all of it was read."""
     (config / "plugin").mkdir(parents=True)
     (config / "plugin" / "stet.lua").symlink_to(CONFIG)
     (config / "init.lua").write_text(f"{HELPERS}\n{lua}")
@@ -178,10 +178,10 @@ def _write_config(config: Path, lua: str) -> None:
 
 
 class Neovim:
-    """One running editor.
+    """One running Neovim.
 
     Attributes:
-        root: Its workspace, a real folder.
+        root: The workspace, a real folder.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class Neovim:
         self._process = process
         self._hold = hold
         self._rpc = pynvim.attach("socket", path=str(socket))
-        # With a screen, whatever asks for Enter would stop these tests as it would stop a person.
+        # With a screen attached, a prompt for Enter blocks these tests as it would block a person.
         self._rpc.ui_attach(300, 40, rgb=True)
         self.lua("T.channel = ...", self._rpc.channel_id)
 
@@ -203,19 +203,19 @@ class Neovim:
         return self
 
     def keys(self, keys: str) -> None:
-        """Type, in Neovim's notation."""
+        """Type keys, in Neovim's notation."""
         assert self._rpc.api.input(keys) == len(keys.encode()), "the input queue is full"
 
     def lua(self, code: str, *arguments: object) -> Any:
-        """Run Lua; gives what it returns."""
+        """Run Lua; return its result."""
         until = time.monotonic() + DEADLINE
         while (mode := self._rpc.api.get_mode())["blocking"]:
-            # In normal mode a mapping that others begin with waits for its time to be over.
+            # In normal mode, a mapping that is a prefix of others waits for its time-out.
             is_mapping = mode["mode"] == "n" and time.monotonic() < until
             assert is_mapping, f"Neovim waits for a key: {mode}"
             with suppress(
                 subprocess.TimeoutExpired
-            ):  # requests without a pause keep it from its keys
+            ):  # requests without a pause keep Neovim from reading its keys
                 self._process.wait(0.01)
         return self._rpc.exec_lua(code, *arguments)
 
@@ -227,14 +227,14 @@ class Neovim:
             raise AssertionError(f"{problem}: {what or condition}\n{self.state()}")
 
     def state(self) -> str:
-        """What to look at when something went wrong."""
+        """Describe the editor's state for a failure message."""
         if self._rpc.api.get_mode()["blocking"]:
             self._rpc.input("<CR>")
         messages = self.lua("return vim.fn.execute('messages')")
         return f"{self.lines()}\n{self.hunks()}\n{messages}"
 
     def command(self, name: str, **argument: object) -> Any:
-        """Run a command of the server and give its answer."""
+        """Run a command of the server and return its answer."""
         self.lua("T.command(...)", name, argument or None)
         error, answer = self._reported()
         if error is not None:
@@ -242,36 +242,36 @@ class Neovim:
         return answer
 
     def _reported(self) -> Any:
-        """What the helpers in the editor say next."""
+        """Return the next report of the helpers in the editor."""
         while True:
             _, name, arguments = self._rpc.next_message()
             if name == "told":
                 return arguments[0]
 
     def lines(self) -> list[str]:
-        """The lines of the buffer."""
+        """Return the lines of the buffer."""
         return list(self._rpc.current.buffer[:])
 
     def screen(self) -> list[str]:
-        """The rows of the screen as they are drawn."""
+        """Return the rows of the screen as drawn."""
         self.lua("vim.cmd.redraw()")
         return [str(row).rstrip() for row in self.lua("return T.screen()")]
 
     def capture(self, name: str) -> None:
-        """Keep the screen as text in the folder that `$STET_CAPTURES` names, if it names one."""
+        """Write the screen as text to the folder of `$STET_CAPTURES`, if that is set."""
         if folder := os.environ.get("STET_CAPTURES"):
             Path(folder, f"neovim-{name}.txt").write_text("\n".join(self.screen()) + "\n")
 
     def on_disk(self, name: str) -> str:
-        """A file as it is on the disk, line ends as they are."""
+        """Return a file's text on the disk, with its line ends."""
         return (self.root / name).read_bytes().decode()
 
     def hunks(self) -> list[tuple[int, str]]:
-        """The hunks shown in the buffer: 0-based line, and `proposal` or `conflict`."""
+        """Return the hunks shown in the buffer: 0-based line, and `proposal` or `conflict`."""
         return [(line, code) for line, code, _ in self.lua("return T.hunks()")]
 
     def states(self) -> list[str]:
-        """The states of all hunks, in order of file and place."""
+        """Return the states of all hunks, in order of file and position."""
         return [hunk["state"] for hunk in self.command("stet.proposals")]
 
     def wait_for_hunks(self, *lines: int) -> None:
@@ -280,7 +280,7 @@ class Neovim:
         self.wait(f"vim.deep_equal(T.proposed(), {expected})", f"proposals at lines {lines}")
 
     def wait_for_lines(self, lines: list[str]) -> None:
-        """Wait until the buffer holds exactly these lines."""
+        """Wait until the buffer has exactly these lines."""
         wanted = json.dumps(json.dumps(lines))
         self.wait(
             f"vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), vim.json.decode({wanted}))",
@@ -288,30 +288,30 @@ class Neovim:
         )
 
     def wait_for_states(self, *states: str) -> None:
-        """Wait until all hunks have these states, in order of file and place."""
+        """Wait until all hunks have these states, in order of file and position."""
         wanted = "{" + ",".join(f"'{state}'" for state in states) + "}"
         self.wait(f"vim.deep_equal(T.states(), {wanted})", f"hunks are {states}")
 
     def wait_for_context(self, text: str) -> None:
-        """Wait until what a question would send holds this text."""
+        """Wait until the context that a question would send has this text."""
         wanted = json.dumps(json.dumps(text))
         self.wait(
             f"T.context():find(vim.json.decode({wanted}), 1, true)", f"{text!r} in the context"
         )
 
     def kill_server(self) -> None:
-        """End the server without a word."""
+        """Kill the server."""
         self.lua("vim.uv.kill(vim.api.nvim_get_proc_children(vim.fn.getpid())[1], 'sigkill')")
 
     def release(self) -> None:
-        """Let the model go on where its script holds it."""
+        """Let the model continue at the hold of its script."""
         self._hold.touch()
 
     def close(self) -> None:
-        """End the editor, and Stet with it."""
+        """Quit the editor, and Stet with it."""
         if self._rpc.api.get_mode()["blocking"]:
             self._process.kill()
-        # The connection ends before the answer comes, and only an ended one closes without residue.
+        # The connection closes before the answer, and only a closed one ends without residue.
         with contextlib.suppress(OSError, EOFError):
             self._rpc.command("qall!")
         self._rpc.close()
@@ -319,7 +319,7 @@ class Neovim:
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:
-    """Wait for the end of the editor; it is killed if it doesn't come."""
+    """Wait for the editor's exit; kill it after a time-out."""
     try:
         process.wait(DEADLINE)
     finally:

@@ -1,9 +1,9 @@
-"""Records what real editors say of themselves at `initialize`, for the editors that tests play.
+"""Record the `initialize` parameters of real editors, for the fake editors of tests.
 
     python -m tests.editors.profiles [EDITOR…]
 
-starts each of them, or those that are named, with a stand-in for `stet` that writes down the first
-message and then is the real one. The files in `tests/support/clients/` are written anew.
+starts all editors, or the named ones, with a stand-in for `stet` that records the first message and
+then becomes the real server. The files in `tests/support/clients/` are rewritten.
 """
 
 import json
@@ -21,7 +21,7 @@ from tests.support.editor_profiles import PROFILES
 CLIENTS = Path(__file__).parents[1] / "support" / "clients"
 BIN = Path(sys.executable).parent
 KEYS = ("clientInfo", "capabilities")
-"""What of the parameters is the editor's own; the rest is the workspace's."""
+"""The parameters of the editor; the others belong to the workspace."""
 
 STAND_IN = """#!{python}
 import os, subprocess, sys
@@ -53,7 +53,7 @@ sys.exit(server.wait())
 
 
 def record_neovim(folder: Path, programs: Path) -> None:
-    """Neovim beside this Python."""
+    """Start the Neovim of this Python."""
     begin = neovim.Start(BIN / "nvim", folder, {"a.py": "a = 1\n"}, [], programs=programs)
     editor = neovim.start(begin)
     try:
@@ -71,13 +71,13 @@ RECORDERS: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(
         "vscode": vscode_session.record,
     }
 )
-"""By the editor's name in `PROFILES`: starts it in an empty folder, with the `stet` of the second folder
-found before any other, opens a file, and comes back when Stet serves it. A new editor gets a line."""
+"""Functions by the editor's name in `PROFILES`: each starts the editor in an empty folder with the
+`stet` of the second folder first on the PATH, opens a file, and returns when Stet serves it."""
 
 
 def recorded(editor: str) -> dict[str, Any]:
-    """What this editor says of itself now."""
-    # A server whose editor is gone may write a last line while the folder goes.
+    """Return the parameters that this editor sends now."""
+    # A server may write a last line while the folder is being removed.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder, programs = Path(name, "editor"), Path(name, "bin")
         folder.mkdir()
@@ -94,7 +94,7 @@ def recorded(editor: str) -> dict[str, Any]:
 
 
 def main(editors: list[str]) -> int:
-    """Record these editors, or all; the exit code."""
+    """Record these editors, or all; return the exit code."""
     if unknown := set(editors) - set(RECORDERS):
         sys.stdout.write(
             f"no editor: {', '.join(sorted(unknown))}; there are {', '.join(RECORDERS)}\n"

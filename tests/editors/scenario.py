@@ -1,15 +1,15 @@
-"""The one scenario of all editors: the files, what the model says, the steps, the bytes at the end.
+"""The common scenario of all editors: the files, the model script, the steps, the final bytes.
 
-Nothing here knows an editor. A test of one carries out `STEPS` by its own keys and menus, in order
-and one after the other: a step is done when what it says under "seen" is so. At the end it compares
-the files on the disk with `END`. The editor is started with `write_workspace`'s folder as its
-workspace, a file of `script(hold)` as `STET_SCRIPTED_MODEL`, and fresh homes that stay for the
+Nothing here depends on an editor. An editor's test performs `STEPS` with the editor's keys and
+menus, one after the other: a step is done when its "seen" part is true. At the end the test
+compares the files on the disk with `END`. The editor starts with `write_workspace`'s folder as its
+workspace, a file of `script(hold)` as `STET_SCRIPTED_MODEL`, and new homes that are kept for the
 restart.
 
-The script is read by the server when the first question comes, and from its beginning by each server.
-Behind the restart nothing is asked, so a second server never speaks. The last reply is held back until
-there is a file at `hold`, which is never made: that turn ends because it is cancelled, and as it is the
-last one, it doesn't matter whether the model was asked by then.
+Each server reads the script from its beginning at the first question. After the restart there are
+no questions, so a second server never answers. The last reply is held until a file `hold` exists,
+which is never made: that turn ends by its cancellation, and as it is the last one, the test does
+not depend on whether the model was asked by then.
 """
 
 import json
@@ -61,19 +61,19 @@ def count(stock):
     return sum([stock[name] for name in stock])
 '''
 FILES: Mapping[str, str] = MappingProxyType({"cart.py": CART, "stock.py": STOCK})
-"""The workspace: relative path to text, UTF-8, lines end at LF."""
+"""The workspace: relative path to text, UTF-8, with LF line ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One hunk: whole lines of one file that become others.
+    """One hunk: whole lines of one file that are replaced.
 
     Attributes:
         file: Its path in the workspace.
-        summary: What the model says of it: in the diagnostic, in the titles of code actions (which cut
-            what is long, but none of these), in `stet.proposals`.
-        old: The lines as they stand, with their ends.
-        new: What becomes of them.
+        summary: The model's summary: in the diagnostic, in the titles of code actions (which
+            shorten long ones, but none of these), in `stet.proposals`.
+        old: The old lines, with their ends.
+        new: The new lines.
     """
 
     file: str
@@ -82,7 +82,7 @@ class Change:
     new: str
 
     def within(self, text: str) -> str:
-        """The text of the file with this change made."""
+        """Return the text of the file with this change applied."""
         assert text.count(self.old) == 1, f"{self.old!r} is not in {text!r} once"
         return text.replace(self.old, self.new)
 
@@ -137,9 +137,9 @@ COUNT = Change(
 )
 
 TYPED_LINE = "import math\n"
-"""Typed above everything in `cart.py`, so that the hunks below it move."""
+"""A line typed at the top of `cart.py`, so that the hunks below it move."""
 COMMENT = "  # Round it to cents. AI!"
-"""Typed after `COMMENTED`, the last line of `cart.py`."""
+"""The comment typed after `COMMENTED`, the last line of `cart.py`."""
 COMMENTED = "    return price"
 COMMENT_ACTION = "Stet: Do what the comment says"
 """The title of the code action on the line of the comment."""
@@ -157,7 +157,7 @@ ENDS = (
     "It rounds to cents.",
     "The store is tidied up.",
 )
-"""What the model says last, for each turn that ends by itself; an editor may show it."""
+"""The model's last text in each turn that ends by itself; an editor may show it."""
 
 STEPS = (
     "open cart.py; wait until Stet is ready there",
@@ -181,11 +181,11 @@ STEPS = (
     "accept ADD; seen: its new text in stock.py; COUNT still waits",
     "save stock.py, end the editor, compare all files with END byte for byte",
 )
-"""What a test does, in words. A hunk is named as its constant in this module is."""
+"""The steps of a test, in words. Hunks have the names of their constants in this module."""
 
 
 def end() -> Mapping[str, bytes]:
-    """The files on the disk when all is done."""
+    """Return the files on the disk at the end."""
     cart = TYPED_LINE + CART.replace(f"{COMMENTED}\n", f"{COMMENTED}{COMMENT}\n")
     for change in (LABEL, AMOUNT, SHOWN, ROUNDED):
         cart = change.within(cart)
@@ -197,23 +197,23 @@ END = end()
 
 
 def write_workspace(root: Path) -> None:
-    """Make the workspace in an empty or missing folder; `.git` makes it a project's root."""
+    """Make the workspace in an empty or missing folder; `.git` marks the project's root."""
     (root / ".git").mkdir(parents=True)
     for name, text in FILES.items():
         (root / name).write_bytes(text.encode())
 
 
 def files_in(root: Path) -> dict[str, bytes]:
-    """All files of the workspace as they are on the disk, to be compared with `END`."""
+    """Return all files of the workspace on the disk, to be compared with `END`."""
     found = (path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts)
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def script(hold: str = "$HOLD") -> str:
-    """What the model says, as the text of a `STET_SCRIPTED_MODEL` file.
+    """Return the model script as the text of a `STET_SCRIPTED_MODEL` file.
 
     Args:
-        hold: A path that doesn't exist and never will.
+        hold: A path that doesn't exist and is never created.
     """
     asked = {"question": QUESTION, "choices": list(CHOICES)}
     replies = [

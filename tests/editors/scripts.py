@@ -40,13 +40,13 @@ GREET_FILE = GreetLines(
 
 
 def edit(file: str, old: str, new: str, summary: str = "An edit") -> dict[str, Any]:
-    """A tool call that replaces text."""
+    """Make a tool call that replaces text."""
     arguments = {"file": file, "old_text": old, "new_text": new, "summary": summary}
     return {"name": "edit_file", "arguments": arguments}
 
 
 def script(*calls: dict[str, Any], held: bool = False) -> list[dict[str, Any]]:
-    """A model that makes these calls at once and is done; held back until released, if asked."""
+    """Make a model script with these calls in one reply; `held` holds it until released."""
     calling: dict[str, Any] = {"tool_calls": list(calls)}
     if held:
         calling["hold"] = "$HOLD"
@@ -55,7 +55,7 @@ def script(*calls: dict[str, Any], held: bool = False) -> list[dict[str, Any]]:
 
 
 def greet_script(*, held: bool = False, file: str = "a.py") -> list[dict[str, Any]]:
-    """Two hunks in `GREET`: lines 5 and 11."""
+    """Make a script with two hunks in `GREET`: lines 5 and 11."""
     calls = [
         edit(file, old + "\n", new + "\n", "Use an f-string") for old, new in (_FIRST, _SECOND)
     ]

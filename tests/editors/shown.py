@@ -1,9 +1,9 @@
-"""What an editor visibly showed in a run, held against what is written down beside the tests.
+"""The visible output of an editor in a run, compared with a recorded file.
 
-A test notes what it saw, in a few words and only what the editor itself had on its screen, or in what
-its screen is drawn from. `seen/EDITOR.json` says what it was when it was last looked at; the
-table of `docs/editors.md` is made from these files (`tests.editors.table`). Renewed by running the test with
-`STET_RENEW=1`; whoever does so reads the difference.
+A test records in a few words what it saw, only from the editor's screen or from the data that the
+screen is drawn from. `seen/EDITOR.json` has the last recorded run; the table of `docs/editors.md`
+is made from these files (`tests.editors.table`). Run the test with `STET_RENEW=1` to update a file,
+and review the difference.
 """
 
 import json
@@ -36,18 +36,18 @@ ROWS: Mapping[str, str] = MappingProxyType(
         "search": "places found by words",
     }
 )
-"""What can be shown: the key in the files, and what the table calls it. Its order is the table's."""
+"""What an editor may show: keys of the files and names in the table, in the table's order."""
 NO = "no"
-"""Looked for and not there."""
+"""Searched and not found."""
 
 
 @dataclass(slots=True)
 class Shown:
-    """What one test saw in one editor.
+    """The output that one test saw in one editor.
 
     Attributes:
-        editor: The name of its file: `neovim`, `helix-25.07`.
-        title: The head of its column, with the version that matters: `Neovim 0.11`.
+        editor: The name of the editor's file: `neovim`, `helix-25.07`.
+        title: The head of the table's column, with the version: `Neovim 0.11`.
         seen: By row, in a few words: "virtual lines", "popup", `NO`.
     """
 
@@ -56,15 +56,15 @@ class Shown:
     seen: dict[str, str] = field(default_factory=dict)
 
     def saw(self, row: str, how: str) -> None:
-        """Note how something was shown; a row once noted is not seen otherwise."""
+        """Record how something was shown; a later value must be equal."""
         assert row in ROWS, f"{row!r} is none of {sorted(ROWS)}"
         assert self.seen.setdefault(row, how) == how, f"{row!r} was {self.seen[row]!r}, now {how!r}"
 
     def check(self) -> None:
-        """Hold what was seen against the file; other rows are other tests'.
+        """Compare the recorded rows with the file; other tests check the other rows.
 
         Raises:
-            AssertionError: If it was seen otherwise then.
+            AssertionError: If the file differs.
         """
         file = FOLDER / f"{self.editor}.json"
         before: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}

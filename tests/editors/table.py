@@ -1,8 +1,8 @@
-"""The table of `docs/editors.md`: what each editor shows, made from what the tests saw there.
+"""The table of `docs/editors.md`: what each editor shows, as recorded by the tests.
 
     python -m tests.editors.table [--write]
 
-prints it, or puts it into the page.
+prints the table, or writes it into the page.
 """
 
 import json
@@ -15,13 +15,13 @@ from tests.editors.shown import FOLDER, NO, ROWS
 
 PAGE = Path(__file__).parents[2] / "docs" / "editors.md"
 BEGIN, END = "<!-- what editors show: begin -->", "<!-- what editors show: end -->"
-"""Between these lines the page holds the table."""
+"""The lines of the page around the table."""
 ORDER = ("neovim", "vscode", "helix", "emacs")
-"""Editors in the order of the page; versions of one editor by their names."""
+"""Editors in the order of the page; versions of one editor are ordered by name."""
 
 
 def seen() -> list[dict[str, Any]]:
-    """What was seen in each editor, in the order of the columns."""
+    """Return the records of each editor, in the order of the columns."""
     files = sorted(FOLDER.glob("*.json"), key=_place)
     return [json.loads(file.read_text()) for file in files]
 
@@ -32,10 +32,10 @@ def _place(file: Path) -> tuple[int, str]:
 
 
 def table(editors: Sequence[dict[str, Any]]) -> str:
-    """The Markdown table: a row for each thing that can be shown, a column for each editor.
+    """Format the Markdown table: a row for each thing to show, a column for each editor.
 
     Args:
-        editors: The contents of the files that `MessageShown` keeps.
+        editors: The contents of the files that `Shown` writes.
     """
     lines = [["shown", *(editor["title"] for editor in editors)]]
     lines.append(["---"] * len(lines[0]))
@@ -45,12 +45,12 @@ def table(editors: Sequence[dict[str, Any]]) -> str:
 
 
 def _cell(how: str | None) -> str:
-    """A dash says that it was looked for; nothing, that nobody has looked yet."""
+    """Format a cell: a dash for a thing not found, nothing for one never searched."""
     return "-" if how == NO else (how or "").replace("|", "\\|")
 
 
 def written(page: str) -> str:
-    """The page with the table as it is now between its two comments."""
+    """Return the page with the current table between its two comments."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     assert begin, f"the page lacks the line {BEGIN!r}"

@@ -1,7 +1,7 @@
-"""A program in a real terminal: keys go in, the screen is read, and waiting ends when it shows something.
+"""A program in a real terminal: send keys, read the screen, and wait for its contents.
 
-The terminal is a tmux with a socket of its own, spoken to in its control mode: one process takes the
-commands, and tells when the program has written.
+The terminal is a tmux with its own socket, used in control mode: one process takes the commands,
+and reports when the program has written.
 """
 
 import contextlib
@@ -17,26 +17,26 @@ from pathlib import Path
 from tests.parts import tmux
 
 DEADLINE = 60.0
-"""Seconds until a condition counts as missed."""
+"""Seconds until a condition counts as failed."""
 LOOK_AGAIN = 0.05
-"""Seconds after which a condition is asked again though the program has written nothing."""
+"""Seconds after which a condition is checked again even without output of the program."""
 
 
 class Ended(Exception):
-    """The program has ended, and its terminal with it."""
+    """The program has exited, and its terminal is closed."""
 
 
 class Terminal:
-    """One terminal with one program in it.
+    """One terminal with one program.
 
     Args:
         command: The program and its arguments.
-        environment: All of the program's environment; `TERM` is tmux's.
-        folder: Where the program starts.
+        environment: The program's whole environment; tmux sets `TERM`.
+        folder: The working folder of the program.
         size: Columns and lines.
 
     Raises:
-        MissingPart: There is no tmux, and it can't be had.
+        MissingPart: If there is no tmux, and it can't be installed.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Terminal:
         size: tuple[int, int] = (120, 40),
     ) -> None:
         program = tmux.ensure()
-        # Of its own: a tmux that ends still takes who comes to its socket, and ends them with it.
+        # A separate folder: an exiting tmux still accepts clients of its socket, and closes them.
         self._folder = tempfile.TemporaryDirectory(prefix="tmux-", ignore_cleanup_errors=True)
         socket = Path(self._folder.name, "socket")
         columns, lines = map(str, size)
@@ -65,7 +65,7 @@ class Terminal:
         self._run("refresh-client", "-C", f"{columns}x{lines}")
 
     def keys(self, *keys: str) -> None:
-        """Press keys by tmux's names, such as `Escape`, `Enter`, `C-c`, or letters as they are."""
+        """Press keys by tmux's names, such as `Escape`, `Enter`, `C-c`, or plain letters."""
         self._run("send-keys", *keys)
 
     def type(self, text: str) -> None:
@@ -73,29 +73,29 @@ class Terminal:
         self._run("send-keys", "-l", "--", text)
 
     def paste(self, text: str) -> None:
-        """Paste a text on one line, at once, as a terminal does for a program that knows of pasting."""
+        """Paste a text on one line, at once, like a terminal with bracketed paste."""
         self._run("set-buffer", "--", text)
         self._run("paste-buffer", "-p", "-d")
 
     def screen(self) -> list[str]:
-        """The lines that are shown, without spaces at their ends."""
+        """Return the displayed lines, without trailing spaces."""
         return [line.rstrip() for line in self._run("capture-pane", "-p")]
 
     def coloured(self) -> str:
-        """The screen with the escape sequences of its colours; lines end at LF."""
+        """Return the screen with its colour sequences; lines end at LF."""
         return "\n".join([*self._run("capture-pane", "-p", "-e", "-N"), ""])
 
     def capture(self, name: str) -> None:
-        """Keep the coloured screen in the folder that `STET_CAPTURES` names, if it does."""
+        """Write the coloured screen to the folder of `STET_CAPTURES`, if that is set."""
         if folder := os.environ.get("STET_CAPTURES"):
             Path(folder, f"{name}.txt").write_text(self.coloured())
 
     def wait(self, condition: Callable[[list[str]], object], what: str) -> list[str]:
-        """Wait until a condition holds of the screen, or of what else it looks at; gives the screen.
+        """Wait until a condition is true of the screen, or of other state; return the screen.
 
         Raises:
-            AssertionError: It doesn't hold in time; with `what` and the screen.
-            Ended: The program has ended meanwhile.
+            AssertionError: If the deadline has passed; with `what` and the screen.
+            Ended: If the program has exited meanwhile.
         """
         deadline = time.monotonic() + DEADLINE
         while not condition(shown := self.screen()):
@@ -105,7 +105,7 @@ class Terminal:
         return shown
 
     def wait_for(self, *texts: str) -> list[str]:
-        """Wait until all these texts are shown, each within one line; gives the screen."""
+        """Wait until all these texts are shown, each within one line; return the screen."""
 
         def is_shown(screen: list[str]) -> bool:
             return all(any(text in line for line in screen) for text in texts)
@@ -113,7 +113,7 @@ class Terminal:
         return self.wait(is_shown, f"{texts} on the screen")
 
     def wait_until_gone(self, *texts: str) -> list[str]:
-        """Wait until none of these texts is shown; gives the screen."""
+        """Wait until none of these texts is shown; return the screen."""
 
         def is_gone(screen: list[str]) -> bool:
             return not any(text in line for text in texts for line in screen)
@@ -121,7 +121,7 @@ class Terminal:
         return self.wait(is_gone, f"{texts} gone from the screen")
 
     def wait_for_end(self) -> None:
-        """Wait until the program has ended."""
+        """Wait until the program has exited."""
         deadline = time.monotonic() + DEADLINE
         try:
             while time.monotonic() < deadline:
@@ -132,7 +132,7 @@ class Terminal:
         raise AssertionError("\n".join(["the program doesn't end", *self.screen()]))
 
     def close(self) -> None:
-        """End the terminal, and the program where it still runs."""
+        """Close the terminal, and kill the program if it still runs."""
         assert self._control.stdin is not None
         assert self._control.stdout is not None
         if self._control.poll() is None:
@@ -143,14 +143,14 @@ class Terminal:
         finally:
             self._control.kill()
             self._control.wait()
-            # What could not be written any more is in its buffer still.
+            # Unsent data remains in the buffer of a broken pipe.
             with contextlib.suppress(BrokenPipeError):
                 self._control.stdin.close()
             self._control.stdout.close()
             self._folder.cleanup()
 
     def _run(self, *command: str) -> list[str]:
-        """The lines a command of tmux's answers with."""
+        """Run a tmux command; return the lines of its answer."""
         assert self._control.stdin is not None
         try:
             self._control.stdin.write(f"{shlex.join(command)}\n".encode())
@@ -160,7 +160,7 @@ class Terminal:
         return self._answer()
 
     def _answer(self) -> list[str]:
-        """The lines between `%begin` and the `%end` that belongs to it; what else comes is dropped."""
+        """Return the lines between `%begin` and the matching `%end`; drop all other lines."""
         while not (begin := self._line()).startswith("%begin "):
             continue
         lines, end = [], begin.removeprefix("%begin ")
@@ -170,7 +170,7 @@ class Terminal:
         return lines
 
     def _line(self) -> str:
-        """The next line tmux says."""
+        """Return tmux's next line."""
         deadline = time.monotonic() + DEADLINE
         while b"\n" not in self._unread:
             assert time.monotonic() < deadline, f"tmux doesn't answer, but for {self._unread!r}"
@@ -179,13 +179,13 @@ class Terminal:
         return line.decode(errors="replace")
 
     def _until_written(self, seconds: float) -> None:
-        """Wait for the program to write, at most so long; what it wrote is seen on the screen."""
+        """Wait up to `seconds` for the program to write; the screen shows its output."""
         if b"%output" not in self._unread:
             self._read(seconds)
         self._unread = b""
 
     def _read(self, seconds: float) -> None:
-        """Read what tmux says within a time, if anything."""
+        """Read tmux's output within a time, if any."""
         assert self._control.stdout is not None
         if select.select([self._control.stdout], [], [], max(seconds, 0))[0]:
             message = os.read(self._control.stdout.fileno(), 65536)

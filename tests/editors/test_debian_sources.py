@@ -1,4 +1,4 @@
-"""How the private apt of `tests.parts.debian` finds the machine's own archive in apt's sources."""
+"""How the private apt of `tests.parts.debian` finds the machine's archive in apt's sources."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Emacs has one connection to a buffer: Stet beside another server through `rass`, alone, or missing."""
+"""Emacs has one connection per buffer: Stet with another server via `rass`, alone, or missing."""
 
 import json
 import sys
@@ -15,12 +15,12 @@ from tests.parts.emacs import ensure
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 Begin = Callable[..., Emacs]
 UNUSED = "F401"
-"""What `ruff server` says of the first line of `GREET`: an import that nothing uses."""
+"""The diagnostic of `ruff server` on the first line of `GREET`: an unused import."""
 
 
 @pytest.fixture
 def emacs(part: Part, tmp_path: Path) -> Iterator[Begin]:
-    """Starts editors with `GREET` in `a.py`: `emacs(programs)` gives one with these on its `PATH`."""
+    """Start editors with `GREET` in `a.py`: `emacs(programs)` returns one with this `PATH`."""
     started: list[Emacs] = []
 
     def begin(*programs: str, init: str = "") -> Emacs:

@@ -1,4 +1,4 @@
-"""What Emacs has beside the scenario: pages, lists, the way back, and what is typed meanwhile."""
+"""Emacs besides the scenario: pages, lists, undo, and typing meanwhile."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ FIRST, BOTH = ("\n".join(lines) + "\n" for lines in (GREET_FILE.first, GREET_FIL
 
 @pytest.fixture
 def emacs(part: Part, tmp_path: Path) -> Iterator[Begin]:
-    """Starts editors with `GREET` in `a.py` and `b.py`: `emacs(script)` gives one that Stet serves."""
+    """Start editors with `GREET` in `a.py` and `b.py`: `emacs(script)` returns one."""
     started: list[Emacs] = []
 
     def begin(script: list[object], init: str = "") -> Emacs:

@@ -1,4 +1,4 @@
-"""The Lisp of the Emacs configuration compiles without a warning and reads as Emacs's own does."""
+"""The Lisp of the Emacs configuration compiles without warnings and follows Emacs's style."""
 
 import os
 import subprocess
@@ -53,7 +53,7 @@ def test_a_part_that_is_missing_is_named_with_where_it_belongs(part: Part, tmp_p
 
 
 def run(program: Emacs, home: Path, *arguments: str) -> tuple[int, str]:
-    """The exit code of an Emacs without a screen, and all that it says."""
+    """Return the exit code and the output of an Emacs in batch mode."""
     done = subprocess.run(
         [*program.command, "--batch", "-Q", *arguments],
         env={**os.environ, **program.environment, "HOME": str(home)},

@@ -1,4 +1,4 @@
-"""What real Eglot says of itself is what the editor says that plays it in other tests."""
+"""The `initialize` parameters of real Eglot equal those of its fake in other tests."""
 
 import json
 

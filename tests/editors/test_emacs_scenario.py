@@ -1,4 +1,4 @@
-"""The scenario of all editors in real Emacs with Eglot alone, by the keys of the README."""
+"""The scenario of all editors in real Emacs with Eglot alone, with the keys of the README."""
 
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def test_the_scenario_of_all_editors_ends_with_its_bytes(part: Part, tmp_path: P
 
 
 def _part_of_it_is_accepted(editor: Emacs, shown: Shown) -> None:
-    """The first turn: four hunks; two files; accept, type, reject, undo."""
+    """Run the first turn: four hunks; two files; accept, type, reject, undo."""
     editor.served().prompt("C-c s a", scenario.TIDY)
     editor.wait_for_hunks(4, 10)
     editor.reported(f"Stet: {scenario.ENDS[0]}")
@@ -105,7 +105,7 @@ def _part_of_it_is_accepted(editor: Emacs, shown: Shown) -> None:
 
 
 def _a_question_is_answered(editor: Emacs, shown: Shown) -> None:
-    """The second turn asks."""
+    """Run the second turn, which asks a question."""
     editor.press("C-x b").type("cart.py").press("RET")
     editor.wait('(equal (buffer-name) "cart.py")')
     editor.prompt("C-c s a", scenario.SIGN).reported(scenario.QUESTION)
@@ -117,7 +117,7 @@ def _a_question_is_answered(editor: Emacs, shown: Shown) -> None:
 
 
 def _a_comment_is_carried_out(editor: Emacs, shown: Shown) -> None:
-    """The third turn comes from a code action."""
+    """Run the third turn, which starts from a code action."""
     editor.press("M-> C-p C-e").type(COMMENT)
     with_comment = _cart().removesuffix("\n") + COMMENT + "\n"
     editor.wait_for_text(with_comment)
@@ -128,7 +128,7 @@ def _a_comment_is_carried_out(editor: Emacs, shown: Shown) -> None:
 
 
 def _a_turn_is_cancelled(editor: Emacs, shown: Shown) -> None:
-    """The last turn never ends by itself."""
+    """Cancel the last turn, which never ends by itself."""
     editor.prompt("C-c s a", scenario.LONG)
     editor.terminal.wait_for("[Stet: 2 pending, round 1 of 10")
     shown.saw("progress", "mode line")
@@ -141,7 +141,7 @@ def _a_turn_is_cancelled(editor: Emacs, shown: Shown) -> None:
 
 
 def _cart() -> str:
-    """`cart.py` before the comment."""
+    """Return the text of `cart.py` before the comment."""
     text = TYPED_LINE + CART
     for change in (LABEL, AMOUNT, SHOWN):
         text = change.within(text)

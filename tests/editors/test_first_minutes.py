@@ -1,4 +1,4 @@
-"""A stranger's first five minutes in each editor: installed, configured, asked and saved by the README."""
+"""A new user's first minutes in each editor: install, configure, ask and save by the README."""
 
 import json
 import subprocess
@@ -36,12 +36,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 HELLO, BYE = GREET_FILE.before[4], GREET_FILE.before[10]
 FIRST = "\n".join(GREET_FILE.first) + "\n"
 NO_MODEL = ("There is no model to ask.", "`stet model install`", "OPENAI_API_KEY")
-"""What anybody is told who asks and has none."""
+"""Texts shown to a user who asks without a model."""
 
 
 @pytest.fixture(scope="session")
 def stet(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Path]:
-    """The folder of a Stet that was installed as the README says, once for all workers."""
+    """Yield the folder of a Stet that was installed as the README says, once for all workers."""
     base = tmp_path_factory.getbasetemp()
     with installed(base if worker_id == "master" else base.parent) as folder:
         yield folder
@@ -49,7 +49,7 @@ def stet(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[P
 
 @pytest.fixture
 def stranger(tmp_path: Path, stet: Path) -> Stranger:
-    """Somebody with a project, and nothing else yet."""
+    """Make a user with a project, and nothing else yet."""
     met = Stranger(tmp_path, stet)
     met.begin({"a.py": GREET})
     (tmp_path / "script.json").write_text(json.dumps(greet_script()))
@@ -57,15 +57,15 @@ def stranger(tmp_path: Path, stet: Path) -> Stranger:
 
 
 def saved(stranger: Stranger) -> bool:
-    """Whether the one hunk that was accepted, and no other, is in the file on the disk."""
+    """Tell whether the one accepted hunk, and no other, is in the file on the disk."""
     try:
         return (stranger.root / "a.py").read_bytes() == FIRST.encode()
-    except FileNotFoundError:  # Helix puts the old file aside before it writes the new one
+    except FileNotFoundError:  # Helix moves the old file away before it writes the new one
         return False
 
 
 def own_folder(stranger: Stranger, script: Path | None) -> Path:
-    """For the sockets of one start: those of the one before may not be gone yet."""
+    """Make the folder for the sockets of one start: those of an earlier start may still exist."""
     folder = stranger.base / ("without" if script is None else "with")
     folder.mkdir(mode=0o700)
     return folder
@@ -109,7 +109,7 @@ def test_neovim(stranger: Stranger, part: Part) -> None:
 
 @contextmanager
 def running_neovim(stranger: Stranger, program: Path, script: Path | None) -> Iterator[Neovim]:
-    """Neovim with what is in the home, and the tests' own helpers beside it."""
+    """Run Neovim with the configuration of the home and the helpers of the tests."""
     helpers, socket = stranger.base / "helpers.lua", stranger.base / "nvim.sock"
     helpers.write_text(neovim_driver.HELPERS)
     ready = "lua io.stdout:write('ready\\n') io.stdout:flush()"
@@ -162,7 +162,7 @@ def test_emacs(stranger: Stranger, part: Part) -> None:
 
 @contextmanager
 def running_emacs(stranger: Stranger, script: Path | None) -> Iterator[Emacs]:
-    """Emacs with what is in the home, and the tests' own helpers beside it."""
+    """Run Emacs with the configuration of the home and the helpers of the tests."""
     asked, helpers = own_folder(stranger, script), stranger.base / "helpers.el"
     helpers.write_text(emacs_driver.HELPERS)
     environment = stranger.environment(script) | {"TEST_FOLDER": str(asked)}
@@ -228,7 +228,7 @@ def test_missing_stet_is_reported_where_the_helix_page_leads(
 def running_helix(
     stranger: Stranger, script: Path | None, *, ready: bool = True
 ) -> Iterator[HelixEditor]:
-    """Helix with what is in the home."""
+    """Run Helix with the configuration of the home."""
     line = (stranger.programs / "hx", "a.py")
     environment = stranger.environment(script)
     terminal = Terminal(line, environment, stranger.root, SIZE)
@@ -261,7 +261,7 @@ def test_vs_code(stranger: Stranger, part: Part, screen: Screen) -> None:
     node, entry = part(npm.node), part(code_server.ensure)
     stranger.has("node", [node])
     stranger.has("code-server", [node, entry])
-    # What `npm ci` would fetch was fetched by the same lock file before; all else is npm's own.
+    # The output of `npm ci` was made before from the same lock file; the rest is npm's own.
     fetched = f'[ "$1" = ci ] && exec ln -s {part(vscode_extension.tools)} .\n'
     stranger.has("npm", [beside_python("npm")], first=fetched)
     message = stranger.runs(config_command("VS Code"))
@@ -284,7 +284,7 @@ def test_vs_code(stranger: Stranger, part: Part, screen: Screen) -> None:
 
 @contextmanager
 def running_vscode(screen: Screen, stranger: Stranger, there: Installed) -> Iterator[VSCode]:
-    """VS Code with what is installed in the home."""
+    """Run VS Code with the extension installed in the home."""
     script = (stranger.base / "script.json").read_text()
     start = Start(there, stranger.base, stranger.root, script, path=stranger.path)
     editor = VSCode(screen, start)

@@ -1,4 +1,4 @@
-"""What real Helix says of itself is what the editors say that play it in other tests."""
+"""The `initialize` parameters of real Helix equal those of its fakes in other tests."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The scenario of all editors in real Helix: by keys where commands take arguments, else by menu and chat."""
+"""The scenario of all editors in real Helix: with keys and arguments, or with menu and chat."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,11 +17,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 
 Seen = Callable[[list[str]], bool]
-"""Whether something is on the screen."""
+"""Tells whether something is on the screen."""
 
 
 def reported(text: str) -> Seen:
-    """In the message line."""
+    """Look for the text in the message line."""
     return lambda screen: text in screen[-1]
 
 
@@ -30,7 +30,7 @@ def shown_anywhere(text: str) -> Seen:
 
 
 def spins(screen: list[str]) -> bool:
-    """Whether the status line says that a server is at work."""
+    """Tell whether the status line shows a busy server."""
     return any("\u2800" <= letter <= "\u28ff" for letter in screen[-2])
 
 
@@ -70,7 +70,7 @@ class ByKeys:
 
 
 class ByMenus:
-    """Helix 25.01: questions are written in the chat, all else is in the menu."""
+    """Helix 25.01: questions are written in the chat, everything else is in the menu."""
 
     config, accepted = "config-25.01.toml", "menu"
     asked, at_work = "line below, chat", "spinner"

@@ -1,4 +1,4 @@
-"""What real Helix shows of Stet besides the scenario, beside a language's own server."""
+"""What real Helix shows of Stet besides the scenario, together with a language's own server."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ def series(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def begin(series: str, part: Part, tmp_path: Path) -> Start:
-    """Helix with only `ruff` for Python, by a `languages.toml` of the user's."""
+    """Start Helix with only `ruff` for Python, configured in the user's `languages.toml`."""
     return Start(part(lambda: helix.ensure(series)), tmp_path, CONFIGS[series])
 
 
@@ -68,7 +68,7 @@ def look_at_all(series: str, editor: HelixEditor, shown: Shown) -> None:
     terminal.keys("C-c")
     terminal.wait_until_gone(f"h1 {LABEL.summary}")
     shown.saw("hover", "popup by key")
-    # Where the cursor is, what Helix asks for says: the hover is that of the cursor's line.
+    # The requests of Helix have the cursor's position: the hover is that of the cursor's line.
     shown.saw("selection", "by what is asked for")
     assert not any("hunk" in line or "Stet" in line for line in terminal.screen()[-2:])
     shown.saw("status", NO)
@@ -95,7 +95,7 @@ def look_at_all(series: str, editor: HelixEditor, shown: Shown) -> None:
 
 def test_another_server_of_the_language_goes_on_beside_stet(begin: Start) -> None:
     with running(begin, "stet", "ruff") as editor:
-        # On a line that is empty, so that it is one change: 25.01 sends two in no particular order.
+        # On an empty line, so that this is one change: 25.01 sends two in arbitrary order.
         editor.go(2)
         editor.insert("i", given.TYPED_LINE.rstrip())
         wait_for_ruff(begin, editor)
@@ -104,8 +104,8 @@ def test_another_server_of_the_language_goes_on_beside_stet(begin: Start) -> Non
 
 
 def wait_for_ruff(begin: Start, editor: HelixEditor, known: int = 0) -> None:
-    """Wait for what Ruff says, and start it again where Helix sends it the file before its greeting: it
-    ends by that, in one of ten starts of 25.07.
+    """Wait for Ruff's diagnostics, and restart Ruff if Helix has sent it the file before
+    `initialize`: Ruff then exits, in one of ten starts of 25.07.
     """
 
     def n_ended() -> int:
@@ -121,7 +121,7 @@ def wait_for_ruff(begin: Start, editor: HelixEditor, known: int = 0) -> None:
 
 
 def through_what_waits(series: str, editor: HelixEditor) -> str:
-    """Go to a hunk in the other file; how it was done."""
+    """Go to a hunk in the other file; return how this was done."""
     if series == "25.01":
         editor.key("l")
         editor.terminal.wait_for(EMPTY.summary)

@@ -1,4 +1,4 @@
-"""A conversation in real Neovim, whose user goes on typing while the answer comes."""
+"""A conversation in real Neovim, whose user types while the answer arrives."""
 
 from collections.abc import Callable
 

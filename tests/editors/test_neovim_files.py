@@ -1,4 +1,4 @@
-"""Files as they are found, in real Neovim: line ends, tabs, wide characters, encodings, new files."""
+"""Unusual files in real Neovim: line ends, tabs, wide characters, encodings, new files."""
 
 from collections.abc import Callable
 

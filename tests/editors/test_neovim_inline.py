@@ -1,4 +1,4 @@
-"""The in-text review style in real Neovim: blocks come, are decided, and are undone."""
+"""The in-text review style in real Neovim: blocks are inserted, decided and undone."""
 
 from collections.abc import Callable
 

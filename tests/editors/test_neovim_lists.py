@@ -1,4 +1,4 @@
-"""The status line item, the list of what waits, and what is attached, in real Neovim."""
+"""The status line item, the list of pending hunks, and the attachments, in real Neovim."""
 
 import re
 from collections.abc import Callable
@@ -15,17 +15,17 @@ LIST = "vim.fn.getqflist({ items = 0, title = 0 })"
 
 
 def reported(editor: Neovim, text: str) -> None:
-    """Wait until the user can read this in `:messages`."""
+    """Wait until `:messages` has this text."""
     editor.wait(f"vim.fn.execute('messages'):find([[{text}]], 1, true)", f"{text!r} is told")
 
 
 def status(editor: Neovim, text: str) -> None:
-    """Wait until the status line item is this."""
+    """Wait until the status line item has this text."""
     editor.wait(f"{STATUS} == '{text}'", f"{text!r} in the status line")
 
 
 def listed(editor: Neovim) -> list[tuple[int, str]]:
-    """The quickfix list: 1-based line and text."""
+    """Return the quickfix list: 1-based line and text."""
     return [(item["lnum"], item["text"]) for item in editor.lua(f"return {LIST}.items")]
 
 

@@ -1,4 +1,4 @@
-"""A long review in real Neovim: thirty hunks in one file, typing all the time, a server that dies."""
+"""A long review in real Neovim: thirty hunks in one file, constant typing, a killed server."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ TEXT = "".join(PART.format(n=n) for n in range(1, N_PARTS + 1))
 
 
 def change_of(n: int) -> tuple[str, str]:
-    """What the model changes in a part: one line, one line less, or one line more."""
+    """Return the model's change of a part: one line replaced, removed or added."""
     _, size, shown, kept, _ = PART.format(n=n).splitlines(keepends=True)
     if n % 3 == 1:
         return size, size.replace("+", "-")
@@ -30,7 +30,7 @@ def change_of(n: int) -> tuple[str, str]:
 
 
 def proposing() -> list[dict[str, object]]:
-    """Ten calls in each of three answers, the last answer held back."""
+    """Make a script of three answers with ten calls each, the last answer held."""
     calls = [edit("a.txt", *change_of(n), f"part {n:02}") for n in range(1, N_PARTS + 1)]
     first, second = (script(*calls[at : at + 10])[0] for at in (0, 10))
     return [first, second, *script(*calls[20:], held=True)]
@@ -38,12 +38,12 @@ def proposing() -> list[dict[str, object]]:
 
 @dataclass(slots=True)
 class Page:
-    """What the file has to be, line by line, beside the editor that is typed into.
+    """The expected lines of the file, and the editor that is typed into.
 
     Attributes:
-        editor: Where every step is done by keys.
-        lines: The text that must come of it.
-        waiting: The parts whose hunks wait, each with the line that its hunk is shown at.
+        editor: The editor, in which every step is done by keys.
+        lines: The expected lines.
+        waiting: The parts with pending hunks, each with the line that its hunk is shown at.
     """
 
     editor: Neovim
@@ -55,28 +55,28 @@ class Page:
             self.waiting[n] = PART.format(n=n).splitlines()[1 if n % 3 == 1 else 2]
 
     def type_at(self, line: str, keys: str, lines: Sequence[str]) -> None:
-        """Type at a line; `lines` is what becomes of it."""
+        """Type at a line; `lines` are the expected result."""
         at = self.lines.index(line)
         self.editor.keys(f"{at + 1}G0{keys}")
         self.lines[at : at + 1] = lines
 
     def type_in_hunk(self, n: int, keys: str, line: str) -> None:
-        """Type within the line that a waiting hunk is about; it becomes `line`."""
+        """Type in the line that a pending hunk changes; `line` is the expected result."""
         self.type_at(self.waiting[n], keys, [line])
         self.waiting[n] = line
 
     def decide(self, n: int, keys: str) -> None:
-        """Press keys on the line of a hunk, which does not wait any more then."""
+        """Press keys on the line of a hunk, which is then no longer pending."""
         self.editor.keys(f"{self.lines.index(self.waiting.pop(n)) + 1}G{keys}")
 
     def accept(self, n: int, keys: str = "\\y") -> None:
-        """Accept a hunk by keys."""
+        """Accept a hunk with keys."""
         line = self.waiting[n]
         self.decide(n, keys)
         self.write(n, line)
 
     def write(self, n: int, line: str) -> None:
-        """Let `lines` be as they are with the hunk accepted that is shown at `line`."""
+        """Update `lines` for an accepted hunk that is shown at `line`."""
         at = self.lines.index(line)
         if n % 3 == 1:
             self.lines[at] = line.replace("+", "-")
@@ -92,7 +92,7 @@ class Page:
 
 
 def accept_from_the_menu(page: Page, n: int) -> None:
-    """Accept a hunk by a code action."""
+    """Accept a hunk with a code action."""
     page.accept(n, "")
     page.editor.lua(
         f"""
@@ -105,14 +105,14 @@ def accept_from_the_menu(page: Page, n: int) -> None:
 
 
 def state_of(editor: Neovim, n: int) -> str:
-    """The state of a part's hunk."""
+    """Return the state of a part's hunk."""
     found = [h["state"] for h in editor.command("stet.proposals", text=f"part {n:02}")]
     assert len(found) == 1
     return str(found[0])
 
 
 def wait_for_state(editor: Neovim, n: int, state: str) -> None:
-    """Wait until a part's hunk is in this state."""
+    """Wait until a part's hunk has this state."""
     editor.wait(
         "vim.iter(T.poll('stet.proposals') or {}):any(function(hunk) "
         f"return hunk.summary == 'part {n:02}' and hunk.state == '{state}' end)",
@@ -144,7 +144,7 @@ def test_thirty_hunks_with_typing_between_and_a_death_in_the_middle_end_exactly(
 
 
 def accept_and_type(page: Page) -> None:
-    """Accept some, with lines put in, cut, pasted and brought back between."""
+    """Accept some hunks; between them insert, cut, paste and restore lines."""
     page.accept(1)
     page.type_at("# part 05", "o# in part 05<Esc>", ["# part 05", "# in part 05"])
     page.check()
@@ -172,7 +172,7 @@ def accept_and_type(page: Page) -> None:
 
 
 def merge_and_conflict(page: Page) -> None:
-    """Type within hunks: beside what the model changes, and over it."""
+    """Type within hunks: beside the model's changes, and over them."""
     page.type_in_hunk(7, "A  # mine<Esc>", "size_07 = width * height + 7  # mine")
     page.type_in_hunk(10, "0cwtotal_10<Esc>", "total_10 = width * height + 10")
     page.check()
@@ -196,7 +196,7 @@ def merge_and_conflict(page: Page) -> None:
 
 
 def die_and_come_back(page: Page) -> None:
-    """Kill the server while the user types; nothing of it all is saved."""
+    """Kill the server while the user types; nothing has been saved."""
     page.editor.keys("ggO# while it ")
     page.editor.wait_for_lines(["# while it ", *page.lines])
     page.editor.kill_server()
@@ -210,7 +210,7 @@ def die_and_come_back(page: Page) -> None:
 
 
 def go_on_and_go_back(page: Page) -> None:
-    """Reject some, take accepted ones back, bring rejected ones back, accept the rest."""
+    """Reject some hunks, undo accepted ones, restore rejected ones, accept the rest."""
     for n in (8, 15, 20):
         page.decide(n, "\\nnot this<CR>")
         wait_for_state(page.editor, n, "rejected")

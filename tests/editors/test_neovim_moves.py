@@ -1,4 +1,4 @@
-"""Files made, moved and removed by real Neovim, with their hunks, and back again."""
+"""Files created, moved and removed by real Neovim, with their hunks, and the undo of this."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ def propose(editor: Neovim, **spec: object) -> list[str]:
 
 
 def wait_for(editor: Neovim, hunks: Sequence[str], state: str) -> None:
-    """Wait until these hunks are in this state."""
+    """Wait until these hunks have this state."""
     wanted = "{" + ",".join(f"['{hunk}'] = true" for hunk in hunks) + "}"
     editor.wait(
         "#vim.tbl_filter(function(hunk) "
@@ -44,7 +44,7 @@ def wait_for(editor: Neovim, hunks: Sequence[str], state: str) -> None:
 
 
 def files(editor: Neovim) -> dict[str, str]:
-    """The workspace on the disk."""
+    """Return the workspace on the disk."""
     return {
         path.relative_to(editor.root).as_posix(): path.read_bytes().decode()
         for path in sorted(editor.root.rglob("*"))

@@ -1,4 +1,4 @@
-"""What real Neovim says of itself is what the editor says that plays it in other tests."""
+"""The `initialize` parameters of real Neovim equal those of its fake in other tests."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a turn asks and says in real Neovim: nothing of it stops the user."""
+"""Questions and messages of a turn in real Neovim: none of them blocks the user."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,18 +21,18 @@ HELD = {**DONE, "hold": "$HOLD"}
 
 
 def asking(question: str, *choices: str) -> dict[str, Any]:
-    """A model's answer that asks the user."""
+    """Make a model's answer that asks the user."""
     arguments = {"question": question, "choices": list(choices)}
     return {"tool_calls": [{"name": "ask_user", "arguments": arguments}]}
 
 
 def reported(editor: Neovim, text: str) -> None:
-    """Wait until the user can read this in `:messages`."""
+    """Wait until `:messages` has this text."""
     editor.wait(f"vim.fn.execute('messages'):find('{text}', 1, true)", f"{text!r} is told")
 
 
 def answered_with(editor: Neovim) -> str:
-    """What the turn's chat says that the answer was."""
+    """Return the user's answer as the turn's chat shows it."""
     editor.keys("\\t")
     editor.wait(
         "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('Your answer')", "the chat"

@@ -1,4 +1,4 @@
-"""The main job in real Neovim: ask, look, accept one, reject one, undo."""
+"""The main job in real Neovim: ask, review, accept one, reject one, undo."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What real Neovim shows of hunks beside diagnostics: the review page, code lenses, hovers."""
+"""Hunks in real Neovim besides diagnostics: the review page, code lenses, hovers."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The scenario of all editors in real Neovim, by the keys of the configuration, started twice."""
+"""The scenario of all editors in real Neovim, with the configured keys, started twice."""
 
 import json
 from collections.abc import Iterator
@@ -68,13 +68,13 @@ def running(begin: Start) -> Iterator[Neovim]:
 
 
 def wait_for(editor: Neovim, *changes: Change) -> None:
-    """Wait until exactly these hunks are shown in the buffer, where their lines are."""
+    """Wait until exactly these hunks are shown in the buffer, at their lines."""
     lines = editor.lines()
     editor.wait_for_hunks(*(lines.index(change.old.splitlines()[0]) for change in changes))
 
 
 def decide(editor: Neovim, change: Change, keys: str) -> None:
-    """Press keys on the line of a hunk; with the key for accepting, see its new text."""
+    """Press keys on the line of a hunk; after an accept, wait for its new text."""
     text = "\n".join(editor.lines()) + "\n"
     editor.keys(f"{text[: text.index(change.old)].count(chr(10)) + 1}G{keys}")
     if keys == "\\y":

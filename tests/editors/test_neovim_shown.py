@@ -1,4 +1,4 @@
-"""What real Neovim shows beside the scenario, a line of the table of `docs/editors.md` each."""
+"""What real Neovim shows besides the scenario, one line of the table of `docs/editors.md` each."""
 
 from collections.abc import Callable
 

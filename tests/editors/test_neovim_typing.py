@@ -1,4 +1,4 @@
-"""The user types on while hunks wait, in real Neovim: hunks keep their place, no key is lost."""
+"""Typing while hunks are pending, in real Neovim: hunks keep their place, no key is lost."""
 
 from collections.abc import Callable
 

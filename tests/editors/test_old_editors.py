@@ -1,4 +1,4 @@
-"""Editors that are too old for our configurations say so, once, and what they need."""
+"""Editors that are too old for our configurations report this once, with the required version."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def test_emacs_29_is_informed(part: Part, tmp_path: Path) -> None:
 
 
 def run(home: Path, line: Sequence[str | Path], environment: dict[str, str] | None = None) -> str:
-    """All that a program says, in an empty home."""
+    """Return the whole output of a program, in an empty home."""
     clean = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     done = subprocess.run(
         line,

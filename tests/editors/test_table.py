@@ -1,4 +1,4 @@
-"""The table of `docs/editors.md` says what the tests saw in each editor, and every row was looked at."""
+"""The table of `docs/editors.md` has what the tests saw, and every row was tested."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is the extension's own in real VS Code: its package, its start, whom it trusts, what it shows."""
+"""The extension's own parts in real VS Code: package, start, workspace trust, display."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_what_is_shown_and_decided_by_the_editor_s_own_means(vscode: Starts) -> 
     selection_search_and_chat(editor, shown)
     links_of_a_model_lead_nowhere(editor)
     assert own_complaints(editor) == []
-    # Processor time: how long it takes by the clock depends on what else the machine does.
+    # Processor time: wall time depends on other work of the machine.
     took = re.search(r"the editor's side of it took (\d+) ms of work", editor.logs())
     assert took is not None, editor.logs()
     assert int(took[1]) < 500
@@ -154,7 +154,7 @@ def selection_search_and_chat(editor: VSCode, shown: Shown) -> None:
     editor.click('.notification-toast .monaco-button:has-text("Answer…")')
     editor.fill("The second")
     editor.wait_for_status("Stet: 2 hunks")
-    # What comes below the cursor may be out of sight, the more so where paths are long.
+    # Lines below the cursor may be out of sight, especially with long paths.
     editor.click('.editor-instance .view-line:has-text("see?")')
     editor.keys("Control+End")
     editor.wait(SHOWS, "Your answer: The second")
@@ -175,7 +175,7 @@ SHOWS = """text => [...document.querySelectorAll('.editor-instance .view-line')]
 
 
 def own_complaints(editor: VSCode) -> list[str]:
-    """What the console and the extension host say against the extension, and its own errors."""
+    """Return console and host messages about the extension, and its own errors."""
     message = [text for kind, text in editor.console if kind in {"error", "warning", "pageerror"}]
     message += [line for line in editor.logs().splitlines() if "[error]" in line or "[warn" in line]
     return [text for text in message if re.search(r"stet", text, re.IGNORECASE)]
@@ -215,7 +215,7 @@ def test_a_program_that_is_missing_or_another_is_reported_with_a_way_out_and_non
 
 
 def write_program(file: Path, body: str) -> None:
-    """A program, whole from one moment to the next."""
+    """Write a program atomically."""
     made = file.with_suffix(".new")
     made.write_text(f"#!/bin/sh\n{body}\n")
     made.chmod(0o755)
@@ -261,7 +261,7 @@ def test_in_a_folder_that_is_not_trusted_nothing_runs_and_nothing_is_fetched(
 
 
 def first_message(sent: bytes) -> Any:
-    """The first message of a stream of the protocol's."""
+    """Return the first message of a stream of the protocol."""
     head, _, rest = sent.partition(b"\r\n\r\n")
     length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
     return json.loads(rest[:length])

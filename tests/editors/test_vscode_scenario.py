@@ -1,4 +1,4 @@
-"""The scenario of all editors in real VS Code, by its own keys, menus and clicks, started twice."""
+"""The scenario of all editors in real VS Code, with its keys, menus and clicks, started twice."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +64,7 @@ def ask(editor: VSCode, prompt: str) -> None:
 
 
 def accept(editor: VSCode, change: Change, text: str) -> str:
-    """Accept a hunk by key in a file with this text; see its new text, which is given."""
+    """Accept a hunk with a key in a file with this text; wait for the new text and return it."""
     editor.click_line(change.old)
     editor.stet("y")
     after = change.within(text)
@@ -154,7 +154,7 @@ def carry_out_a_comment(editor: VSCode, shown: Shown) -> None:
 
 
 def cart(*accepted: Change) -> str:
-    """The text of `cart.py` once these are accepted and the line is typed."""
+    """Return the text of `cart.py` with these changes accepted and the line typed."""
     text = given.TYPED_LINE + given.CART
     for change in accepted:
         text = change.within(text)

@@ -1,4 +1,4 @@
-"""The extension's `package.json` against the server: settings, their types and defaults, commands."""
+"""The extension's `package.json` compared with the server: settings, types, defaults, commands."""
 
 import json
 import types
@@ -65,7 +65,7 @@ def test_the_page_of_the_extension_names_each_key() -> None:
 
 
 def _settings(value: object, prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every leaf by its dotted key, as JSON schema with its default."""
+    """Yield every leaf by its dotted key, as JSON schema with its default."""
     assert is_dataclass(value)
     hints = get_type_hints(type(value), include_extras=True)
     for one in fields(value):

@@ -1,4 +1,4 @@
-"""One real VS Code with Stet in it: code-server in a headless Chromium, driven by keys and clicks."""
+"""One real VS Code with Stet: code-server in a headless Chromium, driven by keys and clicks."""
 
 import json
 import os
@@ -23,11 +23,11 @@ CANCEL = '[id="stet.stet.stet.cancel"]'
 
 
 class VSCode:
-    """One running editor.
+    """One running VS Code.
 
     Attributes:
-        root: Its workspace.
-        console: What its page wrote to the console: kind and text.
+        root: The workspace folder.
+        console: The console messages of its page: kind and text.
     """
 
     def __init__(self, screen: Screen, start: Start) -> None:
@@ -43,7 +43,7 @@ class VSCode:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            # Node may be a script's child, and has children: they end together.
+            # Node may be a script's child, and has children: kill all of them together.
             start_new_session=True,
         )
         self._address = self._listening()
@@ -65,7 +65,7 @@ class VSCode:
         return context, page
 
     def open(self, name: str, *, status: str = "Stet") -> Self:
-        """Show the workspace with a file, and wait for Stet's item in the status bar."""
+        """Open the workspace with a file, and wait for Stet's item in the status bar."""
         file = f"vscode-remote://{self._address}{self.root}/{name}"
         payload = json.dumps([["openFile", file]])
         self.do(
@@ -80,7 +80,7 @@ class VSCode:
     # Doing
 
     def do(self, work: Callable[[Page], T]) -> T:
-        """Do something with the page; a failure comes with what there was to see."""
+        """Run `work` with the page; a failure includes the editor's state."""
         try:
             return self._screen.run(lambda: work(self._page))
         except PlaywrightError as error:
@@ -98,18 +98,18 @@ class VSCode:
         self.keys("Alt+a", key)
 
     def type(self, text: str) -> None:
-        """Type text where the focus is."""
+        """Type text into the focused element."""
         self.do(lambda page: page.keyboard.type(text))
 
     def fill(self, text: str) -> None:
-        """Answer the input box that is open, and wait until it is gone."""
+        """Answer the open input box, and wait until it closes."""
         self.do(lambda page: page.wait_for_selector(".quick-input-widget input:focus"))
         self.type(text)
         self.keys("Enter")
         self.do(lambda page: page.wait_for_selector(".quick-input-widget", state="hidden"))
 
     def pick(self, text: str) -> None:
-        """Click a row of the list that is open."""
+        """Click a row of the open list."""
         row = f".quick-input-list .monaco-list-row:has-text({json.dumps(text)})"
         self.do(lambda page: page.click(row))
 
@@ -119,16 +119,16 @@ class VSCode:
         self.fill(title)
 
     def go_to(self, name: str) -> None:
-        """Open a file from the explorer, for good and with the focus in it."""
+        """Open a file from the explorer, permanently and with the focus in it."""
         row = f'.explorer-folders-view .monaco-list-row[aria-label^="{name}"]'
         self.do(lambda page: page.dblclick(row))
         self.do(lambda page: page.wait_for_selector(f'.tab.active[data-resource-name="{name}"]'))
         self.do(lambda page: page.wait_for_selector(FOCUSED))
 
     def click_line(self, text: str) -> None:
-        """Put the cursor into the line with this text, by the mouse.
+        """Put the cursor into the line with this text, with the mouse.
 
-        Lenses come and go above lines: a click that met another line is done again.
+        Lenses above lines appear and disappear: a click on another line is repeated.
         """
         wanted = text.rstrip("\n")
         lines = [line for line in self.lines() if wanted.strip() in line]
@@ -146,11 +146,11 @@ class VSCode:
         assert any(self.do(click) for _ in range(int(DEADLINE))), f"no click meets {wanted!r}"
 
     def click(self, selector: str) -> None:
-        """Click something."""
+        """Click an element."""
         self.do(lambda page: page.click(selector))
 
     def action(self, title: str) -> None:
-        """Choose from VS Code's own menu of code actions where the cursor is."""
+        """Choose from VS Code's menu of code actions at the cursor."""
         self.keys("Control+.")
         self.click(f'.action-widget .monaco-list-row.action:has-text("{title}")')
 
@@ -166,7 +166,7 @@ class VSCode:
         return page.locator(".editor-instance .view-line").filter(has_text=_spaced(wanted)).first
 
     def lines(self) -> list[str]:
-        """The lines of the editor in front, as drawn."""
+        """Return the lines of the active editor, as drawn."""
         return list(self.do(lambda page: page.evaluate(f"({_LINES})()")))
 
     def wait(self, condition: str, argument: object = None) -> None:
@@ -174,32 +174,32 @@ class VSCode:
         self.do(lambda page: page.wait_for_function(condition, arg=argument))
 
     def wait_for_text(self, text: str) -> None:
-        """Wait until the editor in front holds exactly this text."""
+        """Wait until the active editor has exactly this text."""
         lines = text.split("\n")
         self.wait(f"lines => JSON.stringify(({_LINES})()) === JSON.stringify(lines)", lines)
 
     def wait_for_status(self, text: str) -> None:
-        """Wait until Stet's item in the status bar says exactly this."""
+        """Wait until Stet's item in the status bar has exactly this text."""
         condition = "([at, text]) => document.querySelector(at)?.innerText.trim() === text"
         self.wait(condition, [STATUS, text])
 
     def wait_for_toast(self, text: str) -> None:
-        """Wait until a notification with this text is to be seen."""
+        """Wait until a notification with this text is visible."""
         self.do(
             lambda page: page.wait_for_selector(f".notification-toast:has-text({json.dumps(text)})")
         )
 
     def see(self, selector: str) -> str:
-        """Wait until something is to be seen; gives its text."""
+        """Wait until an element is visible; return its text."""
         return str(self.do(lambda page: page.locator(selector).first.inner_text()))
 
     def shot(self, name: str) -> None:
-        """Take a picture, into `$STET_CAPTURES` if that is set."""
+        """Take a screenshot in `$STET_CAPTURES`, if that is set."""
         if folder := os.environ.get("STET_CAPTURES"):
             self.do(lambda page: page.screenshot(path=Path(folder, f"{name}.png")))
 
     def state(self) -> str:
-        """What to look at when something went wrong."""
+        """Describe the editor's state for a failure message."""
         self.shot("failed")
 
         def look(page: Page) -> str:
@@ -212,16 +212,16 @@ class VSCode:
         return "the page is gone"
 
     def logs(self) -> str:
-        """What the editor and its extension host have written to their logs."""
+        """Return the logs of the editor and its extension host."""
         found = sorted((self._home / "user" / "logs").rglob("*.log"))
         return "\n".join(f"{path.name}: {line}" for path in found for line in _read(path))
 
     def on_disk(self, name: str) -> str:
-        """A file as it is on the disk."""
+        """Return a file's text on the disk."""
         return (self.root / name).read_bytes().decode()
 
     def close(self) -> None:
-        """End the editor, and Stet with it."""
+        """Close the editor, and Stet with it."""
         self._screen.run(self._context.close)
         os.killpg(self._process.pid, signal.SIGTERM)
         try:
@@ -244,7 +244,7 @@ _LINES = """() => {
 
 
 def _spaced(text: str) -> re.Pattern[str]:
-    """The text as it is drawn: a space may be one that does not break."""
+    """Make a pattern for a text as drawn: a space may be a no-break space."""
     return re.compile("[ \u00a0]".join(re.escape(part) for part in text.split(" ")))
 
 

@@ -1,4 +1,4 @@
-"""VS Code installed once, with our extension, and what one editor of it starts with."""
+"""VS Code installed once with our extension, and the parameters of a process."""
 
 import json
 import os
@@ -18,9 +18,9 @@ SETTINGS: Mapping[str, object] = {
     "chat.disableAIFeatures": True,
     "extensions.webWorker": False,
     "telemetry.telemetryLevel": "off",
-    # A page saves by itself a moment later, and shows nothing of it.
+    # Pages are saved automatically a moment later, without a visible sign.
     "files.autoSave": "off",
-    # What is typed is what is in the file.
+    # The file must have exactly the typed text.
     "editor.quickSuggestions": {"other": "off", "comments": "off", "strings": "off"},
     "editor.autoClosingBrackets": "never",
     "editor.autoClosingQuotes": "never",
@@ -28,17 +28,17 @@ SETTINGS: Mapping[str, object] = {
     "editor.cursorBlinking": "solid",
     "editor.lightbulb.enabled": "off",
 }
-"""The user's settings in every test; a test's own come on top."""
+"""The user's settings in every test; a test's settings override them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What every test starts: made once a session.
+    """The installed editor: made once a session.
 
     Attributes:
-        node: The program.
-        entry: The script that it runs as code-server.
-        extensions: The folder our extension is installed in.
+        node: The path of Node.
+        entry: The script that Node runs as code-server.
+        extensions: The folder in which our extension is installed.
     """
 
     node: Path
@@ -48,16 +48,16 @@ class Installed:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What an editor starts with.
+    """The parameters of a VS Code process.
 
     Attributes:
-        installed: The editor.
-        home: A folder of the test's own; becomes home, XDG folders and the user's settings.
-        root: The workspace.
-        script: What the model says, as the text of a `STET_SCRIPTED_MODEL` file; None is the model that
-            is found.
-        settings: The user's, beside `SETTINGS`.
-        path: The folders that programs are looked for in; Stet's own is one of them.
+        installed: The installed editor.
+        home: A folder of the test for home, XDG folders and the user's settings.
+        root: The workspace folder.
+        script: The model script, as the text of a `STET_SCRIPTED_MODEL` file; None uses the
+            installed model.
+        settings: The user's settings, in addition to `SETTINGS`.
+        path: The folders of the PATH; Stet's folder is one of them.
     """
 
     installed: Installed
@@ -69,7 +69,7 @@ class Start:
 
 
 def install(node: Path, entry: Path, vsix: Path, home: Path) -> Installed:
-    """Have code-server install our extension, as a person would."""
+    """Install our extension with code-server, as a person would."""
     installed = Installed(node, entry, home / "extensions")
     command = command_line(installed, home)
     done = subprocess.run(
@@ -84,7 +84,7 @@ def install(node: Path, entry: Path, vsix: Path, home: Path) -> Installed:
 
 
 def command_line(installed: Installed, home: Path) -> list[str]:
-    """How code-server is run, with this folder for what is its user's."""
+    """Return the command line of code-server, with `home` for the user's files."""
     return [
         str(installed.node), str(installed.entry),
         "--user-data-dir", str(home / "user"), "--extensions-dir", str(installed.extensions),
@@ -94,9 +94,9 @@ def command_line(installed: Installed, home: Path) -> list[str]:
 
 
 def prepare(start: Start) -> None:
-    """Write the settings and the script that an editor starts with."""
-    # Stet's settings are a machine's: where VS Code serves a browser, as here, it takes them from the
-    # machine's own file, and drops them from the user's once it knows what they are.
+    """Write the settings and the model script of an editor."""
+    # Stet's settings have machine scope: where VS Code serves a browser, as here, it reads them
+    # from the machine's file, and drops them from the user's once it knows their scope.
     stets = {key: value for key, value in start.settings.items() if key.startswith("stet.")}
     others = {key: value for key, value in start.settings.items() if key not in stets}
     for name, settings in {"User": {**SETTINGS, **others}, "Machine": stets}.items():
@@ -108,7 +108,7 @@ def prepare(start: Start) -> None:
 
 
 def environment(start: Start) -> dict[str, Any]:
-    """What an editor finds in its environment: everything of its user's in a folder of the test's."""
+    """Return an editor's environment: all folders of its user are in a folder of the test."""
     home = start.home / "home"
     home.mkdir(exist_ok=True)
     kinds = ("CONFIG", "DATA", "STATE", "CACHE")
@@ -119,7 +119,7 @@ def environment(start: Start) -> dict[str, Any]:
         or os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "LANG": "C.UTF-8",
         "SHELL": shutil.which("sh") or "/bin/sh",
-        # As when it is started from a terminal: the login shell is not asked for another PATH.
+        # Start as from a terminal: VS Code does not ask the login shell for a PATH.
         "VSCODE_CLI": "1",
         **({} if start.script is None else {"STET_SCRIPTED_MODEL": script}),
         **{f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in kinds},

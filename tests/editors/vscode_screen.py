@@ -1,6 +1,6 @@
 """One Chromium for many editors.
 
-Playwright's own event loop lives in a thread of its own, since pytest's would not start beside it.
+Playwright's event loop runs in a separate thread, since pytest's would not start beside it.
 """
 
 import os
@@ -14,28 +14,28 @@ from tests.parts.chromium import FLAGS, Chromium
 
 T = TypeVar("T")
 DEADLINE = 60.0
-"""Seconds until a condition counts as missed; a start on a busy machine takes the longest."""
+"""Seconds until a condition counts as failed; a start on a busy machine takes the longest."""
 
 
 class Screen:
-    """One Chromium for many editors, in a thread of its own."""
+    """One Chromium for many editors, in a separate thread."""
 
     def __init__(self, browser: Chromium) -> None:
         self._thread = ThreadPoolExecutor(1, "playwright")
         self._playwright, self._browser = self.run(lambda: _launch(browser))
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do something in the browser's thread."""
+        """Run `work` in the browser's thread."""
         return self._thread.submit(work).result()
 
     def window(self) -> tuple[BrowserContext, Page]:
-        """A window that remembers nothing; to be used in the browser's thread."""
+        """Open a window without stored state; call this in the browser's thread."""
         context = self._browser.new_context(viewport={"width": 1200, "height": 900})
         context.set_default_timeout(DEADLINE * 1000)
         return context, context.new_page()
 
     def close(self) -> None:
-        """End the browser."""
+        """Close the browser."""
         self.run(self._browser.close)
         self.run(self._playwright.stop)
         self._thread.shutdown()

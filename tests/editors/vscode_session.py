@@ -1,4 +1,4 @@
-"""What all tests of VS Code share: one browser, and one folder with our extension installed."""
+"""Fixtures of all VS Code tests: one browser, and one folder with our extension installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.parts import chromium, code_server, npm, vscode_extension
 if TYPE_CHECKING:
     from pathlib import Path
 
-    # Not at run time: the driver of the browser is for these tests only.
+    # Not imported at run time: only these tests need the driver of the browser.
     from tests.conftest import Part
     from tests.editors.vscode import VSCode
     from tests.editors.vscode_install import Installed
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 class Starts(Protocol):
-    """Starts editors; see `vscode`."""
+    """A function that starts editors; see `vscode`."""
 
     def __call__(self, files: dict[str, str], *, status: str = "Stet", **options: object) -> VSCode:
-        """One with the first file open; files that begin with `#!` can be run."""
+        """Start an editor with the first file open; files with `#!` are made executable."""
         ...
 
 
 @pytest.fixture(scope="session")
 def screen(part: Part) -> Iterator[Screen]:
-    """A browser; it remembers nothing from one window to the next."""
+    """Yield a browser, which stores no state between windows."""
     from tests.editors.vscode_screen import Screen
 
     made = Screen(part(chromium.ensure))
@@ -40,7 +40,7 @@ def screen(part: Part) -> Iterator[Screen]:
 
 @pytest.fixture(scope="session")
 def vscode_installed(part: Part, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """VS Code and our extension."""
+    """Return VS Code with our extension."""
     from tests.editors.vscode_install import install
 
     node, entry, vsix = part(npm.node), part(code_server.ensure), part(vscode_extension.ensure)
@@ -49,7 +49,7 @@ def vscode_installed(part: Part, tmp_path_factory: pytest.TempPathFactory) -> In
 
 @pytest.fixture
 def vscode(screen: Screen, vscode_installed: Installed, tmp_path: Path) -> Iterator[Starts]:
-    """`vscode(files, script=…)` starts one in a fresh workspace and home, with a file open."""
+    """Start editors: `vscode(files, script=…)` opens a file in a new workspace and home."""
     from tests.editors.vscode import VSCode
     from tests.editors.vscode_install import Start
 
@@ -74,7 +74,7 @@ def vscode(screen: Screen, vscode_installed: Installed, tmp_path: Path) -> Itera
 
 
 def record(folder: Path, programs: Path) -> None:
-    """VS Code, started as `tests.editors.profiles` has it."""
+    """Start VS Code for `tests.editors.profiles`."""
     from tests.editors.vscode import VSCode
     from tests.editors.vscode_install import Start, install
     from tests.editors.vscode_screen import Screen
