@@ -30,7 +30,7 @@ _WITHDRAWN_STATES = {HunkState.WITHDRAWN, HunkState.SUPERSEDED}
 
 
 class UnknownTurn(Exception):
-    """There is no turn of that id."""
+    """No turn has this id."""
 
 
 class NotRunning(Exception):
@@ -248,7 +248,7 @@ class Agent:
             return  # cancelled during its last step: the result does not count
         ended = replace(ended, ended_at=self._now())
         ended = ended.with_remaining_note(has_proposed=self._has_proposed(turn_id))
-        if ended.state is not TurnState.CANCELLED:  # nothing was sent that the user did not want
+        if ended.state is not TurnState.CANCELLED:  # the user declined, so nothing was sent
             session.record_turn(ended, self._ledger.hunks(turn=turn_id))
         # Saved before the end is reported: every receiver finds the turn saved.
         runner.closing = ended

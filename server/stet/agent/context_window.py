@@ -291,7 +291,7 @@ async def edited_file_texts(ctx: ToolContext, most: int) -> str:
         try:
             text = escape_tags(await READ_FILE.run(ReadFile(file=name), ctx))
         except ToolError:
-            continue  # gone, or not to be shown any more
+            continue  # the file was deleted, or may not be shown any more
         shown = single_line(name)
         if len(text) > most:
             parts.append(f"{shown}: too long to stand here. Read it before you edit it again.")

@@ -63,7 +63,7 @@ class TurnStart:
     is_overflow: bool = False
 
     def knowledge_at_end(self) -> ModelKnowledge:
-        """Return what the model knows after the turn. Of many files, the last shown are kept."""
+        """Return what the model knows after the turn, with the latest `MAX_FILES` files."""
         shown = {key: one for key, one in self.knowledge.shown.items() if key not in self.shown}
         # The changes in a very long text can't be computed in time.
         now = [(key, one) for key, one in self.shown.items() if not one.is_large]

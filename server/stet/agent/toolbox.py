@@ -378,7 +378,7 @@ def _validation_message(error: ValidationError) -> str:
 _FILES = ("file", "folder", "to", "files", "links_to", "linked_from")
 """The arguments of tools that name files."""
 _NAMES = (*_FILES, "glob", "position")
-"""The arguments that may hold paths."""
+"""The arguments that may contain paths."""
 _MAX_NAMES = 50
 
 
@@ -401,7 +401,7 @@ def use_workspace_names(
             located = locate(value)
             is_same = not is_absolute(located.name) and locate(located.name).uri == located.uri
         except ToolError:
-            return value  # the tool says why
+            return value  # the tool reports the error
         return located.name if is_same else value
 
     named = {key: arguments[key] for key in _FILES if key in arguments}

@@ -62,7 +62,7 @@ def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> I
 
 
 def _closes(lines: Sequence[str], chunk: Chunk) -> bool:
-    """Return whether a passage has only closing brackets and the like, which nobody searches."""
+    """Return whether a passage has only a few lines of closing brackets or keywords."""
     return chunk.end - chunk.first <= MAX_CLOSING and all(
         _CLOSING.fullmatch(line.strip()) for line in lines[chunk.first : chunk.end]
     )

@@ -223,7 +223,7 @@ class IndexBuilder:
             self._receive_chunks()
 
     def _outlined(self, sources: list[SourceFile]) -> list[SourceFile]:
-        """Return the sources with their outlines. Read those that are left out again later."""
+        """Return the sources with their outlines; the sources left out are read again later."""
         outlined = self.outliner.add_outlines(sources)
         self._due.update((source.uri, None) for source in sources[len(outlined) :])
         return outlined

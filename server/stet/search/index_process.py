@@ -19,7 +19,7 @@ _ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-"""Environment variables for one thread: several threads would slow down the editor by spinning."""
+"""Environment variables that allow one thread: more threads would slow down the editor."""
 _READ = 65_536
 _MAX_LINE = 16_000_000
 _MAX_TAIL = 2_000

@@ -140,7 +140,7 @@ class IndexWorker:
             self._failed.discard(key)
 
     def step(self) -> bool:
-        """Do a small part of the work. Return whether there was any."""
+        """Do a small part of the work. Return whether there was work to do."""
         is_busy = self._builder.step() or self._store.merge() or self._engine.embed() > 0
         if not is_busy and self._endpoint and not self._is_waiting:
             self._ask_for_vectors()

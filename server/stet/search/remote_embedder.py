@@ -73,7 +73,7 @@ class RemoteEmbedder:
     async def embed_texts(
         self, process: IndexProcess, items: Sequence[tuple[str, str]], settings: SearchSettings
     ) -> None:
-        """Embed texts of the process and send it the vectors. It then sends further texts."""
+        """Embed texts of the process and send the vectors to it. It then sends further texts."""
         embedded: _EmbeddedTexts = []
         try:
             await self._fill(embedded, items, settings)

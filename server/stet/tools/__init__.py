@@ -1,1 +1,1 @@
-"""What the model can do: one file a tool."""
+"""The tools of the model, each in a separate file."""

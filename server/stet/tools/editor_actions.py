@@ -47,8 +47,8 @@ NO_EDITOR = EditorActions()
 
 QuestionKind = Literal["ask", "confirm", "delete", "command", "host", "context"]
 MAX_ASKED = 8000
-"""The most characters of a question. A longer one is refused and not cut, so that the user sees
-everything that they agree to."""
+"""The most characters of a question. A longer one is refused and not cut, so that the user sees the
+whole text that they agree to."""
 SEND = "Send it"
 DO_NOT_SEND = "Don't send"
 _NUMBER = re.compile(r"(\d{1,4})[.:)]?")

@@ -1,4 +1,4 @@
-"""`link_files`: propose a link from one note to another file, in the note's own style."""
+"""`link_files`: propose a link from one note to another file, in the style of the note."""
 
 import dataclasses
 import posixpath
@@ -110,11 +110,7 @@ def _compute_link_edit(
 def _format_link(
     params: LinkFiles, document: TextDocument, paths: tuple[str, str], scan: LinkGraph
 ) -> str:
-    """Return the link in the form that the note uses.
-
-    Raises:
-        ToolError: If such a link can't contain the text.
-    """
+    """Return the link in the form that the note uses."""
     here, there = paths
     stem = posixpath.splitext(posixpath.basename(there))[0]
     label = " ".join((params.text or "").split())

@@ -32,13 +32,13 @@ class ToolGroup(StrEnum):
 
 
 class Params(BaseModel):
-    """Arguments of a tool: what a model wrote, so nothing unknown and nothing of a wrong type."""
+    """The arguments of a tool, as a model wrote them: unknown names and wrong types are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 async def no_user(question: Question) -> str:
-    """Refuse a question, if there is no user.
+    """Refuse a question, as there is no user.
 
     Raises:
         ToolError: Always.
