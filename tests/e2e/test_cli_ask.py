@@ -1,4 +1,4 @@
-"""`stet ask`: a real process, a real server, a scripted model."""
+"""`stet ask` with a real process, a real server and a scripted model."""
 
 import json
 from pathlib import Path

@@ -144,7 +144,7 @@ def test_the_doctor_reports_settings_model_editors_and_folders(shell: Shell) -> 
 
 
 def test_in_a_hostile_folder_only_our_own_code_is_run(shell: Shell) -> None:
-    """A stranger's repository with packages and modules of our names."""
+    """Run in a stranger's repository with packages and modules of our names."""
     planted = "open('ran', 'w').close()\nraise SystemExit('planted')\n"
     for name in ("stet", "pygls", "rich"):
         (shell.folder / name).mkdir()
@@ -173,7 +173,7 @@ def test_the_demo_works_with_the_embedded_model(shell: Shell) -> None:
 
 
 def obliging(asked: HttpRequest) -> Reply:
-    """A provider's model that does both jobs of the demo well."""
+    """Answer as a provider's model that does both jobs of the demo well."""
     text = asked.body["messages"][-1]["content"]
     request, _, block = text.partition("\n\n```")
     lines = block.split("\n")[1:-1]

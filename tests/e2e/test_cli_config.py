@@ -1,4 +1,4 @@
-"""`stet config`: each editor's configuration, printed or put where the editor looks."""
+"""`stet config`: each editor's configuration, printed or written where the editor reads it."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def shell(tmp_path: Path) -> Shell:
 
 @pytest.fixture
 def tools(shell: Shell) -> Path:
-    """The only folder on the PATH beside the system's."""
+    """Make the only folder on the PATH besides the system's."""
     folder = shell.folder.parent / "bin"
     folder.mkdir()
     shell.env["PATH"] = f"{folder}:/usr/bin:/bin"
@@ -91,7 +91,7 @@ scope = "source.python"
 file-types = ["py"]
 language-servers = ["ruff"]
 """
-    # As in Helix itself, the languages it comes with stand in the program.
+    # As in Helix itself, the program contains the configuration of its languages.
     program(tools, "hx", f"echo helix 25.01.1\nexit\n: <<'END'\n{languages}{' ' * 1_000_000}\nEND")
     folder = shell.folder.parent / "CONFIG" / "helix"
     folder.mkdir(parents=True)

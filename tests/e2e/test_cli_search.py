@@ -1,4 +1,4 @@
-"""`stet search` and `stet index`: a real process, a real server, a real index."""
+"""`stet search` and `stet index` with a real process, a real server and a real index."""
 
 import json
 from pathlib import Path

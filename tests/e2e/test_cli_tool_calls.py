@@ -1,4 +1,4 @@
-"""`stet ask` with servers that have no tool calls: the request is repeated in words, said once."""
+"""`stet ask` with servers without tool calls: the request is repeated in words, with one notice."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ REFUSALS = {
 
 
 def config(name: str, base_url: str) -> dict[str, Any]:
-    """The settings with which a provider is asked at `base_url`."""
+    """Return the settings for a provider at `base_url`."""
     if name == "openai, by its variable":
         return {"name": "m"}
     provider = name.split(",", maxsplit=1)[0]
@@ -35,7 +35,7 @@ def config(name: str, base_url: str) -> dict[str, Any]:
 
 
 def configured(tmp_path: Path, name: str, base_url: str) -> Shell:
-    """A shell whose user has set that address."""
+    """Make a shell whose user has set that address."""
     shell = Shell.at(tmp_path)
     shell.write("a.txt", "one\ntwo\n")
     keys = {f"{key}_API_KEY": "k" for key in ("OPENAI", "AZURE_OPENAI", "GROQ")}

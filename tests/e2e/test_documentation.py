@@ -1,4 +1,4 @@
-"""The main job with the embedded model: a docstring is added, and the code stays to the byte."""
+"""The main job with the embedded model: a docstring is added, and the code stays byte-identical."""
 
 import ast
 import base64
@@ -36,7 +36,7 @@ MODULES = (
     tempfile, textwrap, types, zipfile,
 )  # fmt: skip
 DATA = {"XDG_DATA_HOME": str(user_data_path("stet").parent)}
-"""Where this user's weights are: the processes of these tests have homes of their own."""
+"""The folder of this user's weights: the processes of these tests have homes of their own."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -95,5 +95,5 @@ def test_a_function_of_our_own_gets_its_docstring_from_the_shell(shell: Shell) -
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
-    """A folder to work in."""
+    """Make a shell with a working folder."""
     return Shell.at(tmp_path)

@@ -1,4 +1,4 @@
-"""`make` with a Python that will not do: what is wrong and what to do, before anything is made."""
+"""`make` with an unsuitable Python: error and remedy are printed before anything is made."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ def program(path: Path, body: str) -> Path:
 
 @pytest.mark.parametrize("goal", ["demo", "test"])
 def test_an_older_python_is_named_and_makes_nothing(goal: str, tmp_path: Path) -> None:
-    # It would answer `-c` as Python does, but for what it finds itself to be.
+    # The script answers `-c` as Python does, except for the version that it reports.
     body = 'case "$1" in --version) echo Python 3.9.18;; -c) exit 1;; *) mkdir -p "$3/bin";; esac'
     old, made = program(tmp_path / "python3", body), tmp_path / "made"
     done = make(goal, old, made)
@@ -51,7 +51,7 @@ def test_without_python_it_is_reported_how_to_name_one(tmp_path: Path) -> None:
 
 
 def test_an_environment_that_was_begun_and_failed_is_not_used_the_next_time(tmp_path: Path) -> None:
-    """As on a Debian without `python3-venv`, which leaves a Python without pip."""
+    """Fail as on a Debian without `python3-venv`, which leaves a Python without pip."""
     begins = (
         'case "$1" in -c) exit 0;; *) mkdir -p "$3/bin"; touch "$3/bin/python"; '
         'chmod +x "$3/bin/python"; echo "apt install python3-venv"; exit 1;; esac'

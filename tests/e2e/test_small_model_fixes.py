@@ -1,16 +1,16 @@
-"""The embedded model, for real, mends a wrong return value through `read_file` and `edit_file`.
+"""The real embedded model fixes a wrong return value with `read_file` and `edit_file`.
 
-What SmolLM2 with 135 million parameters can do, counted through the real server in mode `agent`,
-by running the function that came out:
+Results of SmolLM2 with 135 million parameters, through the real server in mode `agent`, checked by
+running the fixed function:
 
 - The user says what should be returned ("it should return net + tax"): 10 of 15 functions of 2 to
   6 lines, written before the first run and never used to choose the worked example. By kind: wrong
   operator 3 of 3, constant 2 of 3, variable 1 of 3, inverted boolean 2 of 3, off by one 2 of 3.
-  It mostly fails where the line stands in a branch or a loop: it changes another line then.
-- The user only says that it is wrong: 1 of 5. It can't find out by itself what is right.
+  It mostly fails where the line is in a branch or a loop: then it changes another line.
+- The user only says that it is wrong: 1 of 5. It can't find the right value alone.
 
-`FIXED` holds six of the ten, at least one of each kind; `MISSED` one of the five, which must be to the user
-what it is: a proposal to reject, not a changed file.
+`FIXED` has six of the ten, at least one of each kind; `MISSED` one of the five, which the user must
+get as a proposal to reject, not as a changed file.
 """
 
 import os
@@ -30,9 +30,9 @@ from tests.support.editor import FakeEditor
 from tests.support.live_turns import ask, wait_for_states
 
 DATA = {"XDG_DATA_HOME": str(user_data_path("stet").parent)}
-"""Where this user's weights are: the processes of these tests have homes of their own."""
+"""The folder of this user's weights: the processes of these tests have homes of their own."""
 SECONDS = 60.0
-"""How long a step may take on a busy machine; all of this file takes less on an idle one."""
+"""Seconds for a step on a busy machine; the whole file takes less on an idle machine."""
 FIXED = [
     (
         "def price(net, tax):\n    return net - tax\n",
@@ -97,7 +97,7 @@ async def test_wrong_return_values_are_read_mended_and_accepted(tmp_path: Path) 
             if not _holds(check, editor.text(uri)):
                 missed.append((hunk["old"], hunk["new"]))
             editor.close(uri)
-    # On one machine all are right each time; another processor may round otherwise.
+    # On one machine all are right each time; another processor may round differently.
     assert len(missed) <= 1, missed
 
 
@@ -142,7 +142,7 @@ async def _run(editor: FakeEditor, prompt: str, uri: str) -> Any:
     """Ask and wait for the end, for as long as a busy machine may take."""
     turn = await ask(editor, prompt, uri=uri)
     while True:
-        # Noted before asking: what comes together with the answer may be what is waited for.
+        # Read before the request: the awaited message may arrive together with the answer.
         arrived = editor.n_news
         found = await editor.command("stet.turn", {"turn": turn})
         if found["state"] not in ("queued", "running", "waiting"):
@@ -151,7 +151,7 @@ async def _run(editor: FakeEditor, prompt: str, uri: str) -> Any:
 
 
 def _holds(check: str, source: str) -> bool:
-    """Whether an expression is true of the functions of a module."""
+    """Tell whether an expression is true of the functions of a module."""
     names: dict[str, Any] = {}
     try:
         exec(source, names)

@@ -1,4 +1,4 @@
-"""What answers the questions: the engine, each of its arms alone, and plain FTS5 for comparison."""
+"""The searches that answer the questions: the engine, each of its arms alone, and plain FTS5."""
 
 import re
 import sqlite3
@@ -14,7 +14,7 @@ from stet.text.lines import split_lines
 from tests.eval.corpus import Change, Question
 
 Found = tuple[str, int, int]
-"""A file, the first line of a passage in it, 0-based, and the line after its last."""
+"""A file, the first line of a passage in it, 0-based, and the line after the passage."""
 HYBRID, WORDS, MEANING, PLAIN, PLAIN_FILES = (
     "hybrid",
     "words",
@@ -27,12 +27,12 @@ _WORD = re.compile(r"\w+")
 
 
 class Ours:
-    """The engine as it is shipped, and each arm alone with the rules."""
+    """The engine as shipped, and each arm alone with the same rules."""
 
     def __init__(self) -> None:
         self.engine = SearchEngine(IndexStore(":memory:"), LocalEmbedder() if can_embed() else None)
         self.seconds: list[float] = []
-        """What each question took of the whole engine."""
+        """Seconds that the whole engine took for each question."""
 
     def change(self, change: Change) -> None:
         self.engine.drop(change.drop)
@@ -58,7 +58,7 @@ class Ours:
 
     @staticmethod
     def _search(asked: Question, *, by_words: bool = True, by_meaning: bool = True) -> ChunkQuery:
-        """As the index's process asks for whoever searches, agent or person."""
+        """Make the query that the index process makes for the agent or a person."""
         return ChunkQuery(
             asked.text, _LIMIT, use_words=by_words, use_vectors=by_meaning, for_people=True
         )
@@ -72,7 +72,7 @@ def _found(hit: ChunkHit) -> Found:
 
 
 class Plain:
-    """FTS5 as it comes: its own tokenizer, one column with the text, any word of the question."""
+    """Default FTS5: its own tokenizer, one column with the text, any word of the question."""
 
     def __init__(self, *, whole_files: bool) -> None:
         self._whole_files = whole_files

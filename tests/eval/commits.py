@@ -1,4 +1,4 @@
-"""From a commit's message to the files that it changes, in an index of its parent."""
+"""Questions from a commit's message to the files that it changes, in an index of its parent."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.eval.corpus import MAX_BYTES, Change, Question, Step, is_held, sampled, text_of
 
 MAX_FILES = 10
-"""Commits that touch more are left out: their message can't tell of each."""
+"""Commits that change more files are left out: their message can't describe each file."""
 MIN_WORDS = 3
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _TRAILER = re.compile(
@@ -19,17 +19,17 @@ _TRAILER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """The history that ends in `HEAD` of a git repository.
+    """The history up to `HEAD` of a git repository.
 
-    Left out are merges, commits that touch more than `MAX_FILES` files, and files that a commit
-    makes or deletes: they are not there to be found, or nothing of them is wanted.
+    Merges, commits that change more than `MAX_FILES` files, and files that a commit creates or
+    deletes are left out: such files cannot be found, or need not be.
     """
 
     folder: Path
     by_line: bool = False
 
     def steps(self, sample: int) -> Iterator[Step]:
-        """See `Corpus`."""
+        """Yield the steps; see `Corpus`."""
         asked: list[Question] = []
         commits: dict[int, tuple[str, str]] = {}
         for commit, parent, message in self._commits():
@@ -57,7 +57,7 @@ class Commits:
     def _question(self, parent: str, commit: str, message: str) -> Question | None:
         text = " ".join(_TRAILER.sub("", message).split())
         touched = self._touched(parent, commit)
-        # Bytes of `git` for a file that is no regular one: a link, a submodule.
+        # Only files that the commit modifies are answers, not added or deleted ones.
         right = frozenset(name for status, name in touched if status == "M")
         if not right or len(touched) > MAX_FILES or len(text.split()) < MIN_WORDS:
             return None
@@ -76,7 +76,7 @@ class Commits:
         return Change(put, frozenset(name for _, name in touched if name not in put))
 
     def _texts(self, commit: str, names: list[str]) -> Iterator[str | None]:
-        """The files of `commit`, None for one that is no text."""
+        """Yield the text of each file in `commit`, None for a file that is no text."""
         wanted = "".join(f"{commit}:{name}\n" for name in names)
         data = self._git("cat-file", "--batch", given=wanted.encode())
         at = 0

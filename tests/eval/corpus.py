@@ -1,4 +1,4 @@
-"""What an evaluation is made of: files that are put into an index, and questions asked of it."""
+"""The parts of an evaluation: files to index, and questions about them."""
 
 import hashlib
 from collections.abc import Iterator
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Protocol
 
 MAX_BYTES = 1_000_000
-"""A longer file was not written by a person."""
+"""The size limit in bytes: a person has not written a longer file."""
 SAMPLE = 600
-"""Questions of each half that are asked."""
+"""The number of questions of each half."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Files to be put in, by name, and files to be taken out."""
+    """Files to add, by name, and files to remove."""
 
     put: dict[str, str] = field(default_factory=dict)
     drop: frozenset[str] = frozenset()
@@ -22,13 +22,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and what would be a right answer.
+    """A question with its right answers.
 
     Attributes:
-        text: In words.
-        right: Names of files; in one of them lies what is asked for, or all of them are.
-        line: Where in it, 0-based; None if any place will do.
-        held: Whether it belongs to the half that nothing may be tuned on.
+        text: The question in words.
+        right: Names of right files: the answer is in one of them, or is all of them.
+        line: The line of the answer, 0-based; None if any place is right.
+        held: Whether the question is in the held-out half, which tuning must not use.
     """
 
     text: str
@@ -45,21 +45,21 @@ class Corpus(Protocol):
 
     @property
     def by_line(self) -> bool:
-        """Whether a place in a file is asked for, and not just the file."""
+        """Tell whether an answer is a place in a file, and not just a file."""
         ...
 
     def steps(self, sample: int) -> Iterator[Step]:
-        """What happens, in order; at most `sample` questions of each half."""
+        """Yield the steps in order; at most `sample` questions of each half."""
         ...
 
 
 def is_held(path: str) -> bool:
-    """Whether questions about a file are never used for tuning: half of all files, by their path."""
+    """Tell whether a file is in the held-out half of all files, which is chosen by path."""
     return hashlib.blake2b(path.encode()).digest()[0] % 2 == 1
 
 
 def sampled(questions: list[Question], sample: int) -> list[Question]:
-    """At most `sample` questions of each half, always the same ones, in their order."""
+    """Return at most `sample` questions of each half, always the same ones, in order."""
 
     def drawn(question: Question) -> bytes:
         return hashlib.blake2b(question.text.encode("utf-8", "replace")).digest()
@@ -73,7 +73,7 @@ def sampled(questions: list[Question], sample: int) -> list[Question]:
 
 
 def text_of(data: bytes) -> str | None:
-    """A file's text; None for what no person reads."""
+    """Return a file's text; None if a person does not read it."""
     if len(data) > MAX_BYTES or b"\0" in data:
         return None
     try:
@@ -83,7 +83,7 @@ def text_of(data: bytes) -> str | None:
 
 
 def files_in(folder: Path, *endings: str) -> Iterator[tuple[str, str]]:
-    """Names, from `folder` on, and texts of the files with one of the endings, in order."""
+    """Yield names relative to `folder` and texts of the files with one of the endings, in order."""
     for path in sorted(folder.rglob("*")):
         if path.suffix in endings and path.is_file():
             text = text_of(path.read_bytes())

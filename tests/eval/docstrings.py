@@ -1,4 +1,4 @@
-"""From a docstring to its function, in an index from which all docstrings were removed."""
+"""Questions from a docstring to its function, in an index without docstrings."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.eval.corpus import Change, Question, Step, files_in, is_held, sampled
 
 MIN_WORDS = 4
-"""A shorter paragraph says too little to be a question."""
+"""The minimum number of words: a shorter paragraph is no useful question."""
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 _TESTS = re.compile(r"(^|/)tests?/")
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -22,15 +22,15 @@ _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionD
 class Docstrings:
     """All Python files below some folders, as one index.
 
-    The first paragraph of a function's docstring is the question. Those that occur several times
-    (in copies of a package, in overloads) are left out: nobody could tell which one is meant.
+    The first paragraph of a function's docstring is the question. Repeated ones (in copies of a
+    package, in overloads) are left out, as they are ambiguous.
     """
 
     folders: tuple[Path, ...]
     by_line: bool = True
 
     def steps(self, sample: int) -> Iterator[Step]:
-        """See `Corpus`."""
+        """Yield the steps; see `Corpus`."""
         put: dict[str, str] = {}
         questions: list[Question] = []
         for folder in self.folders:
@@ -47,8 +47,8 @@ class Docstrings:
 
 
 def without_docstrings(text: str) -> tuple[str, list[tuple[str, int]]]:
-    """A module without docstrings; the first paragraph of each function's, with the line of its
-    `def` in what is left, 0-based. A text that is not Python is returned as it is.
+    """Remove docstrings from a module; return the text, and the first paragraph of each function's
+    docstring with the 0-based line of its `def` in that text. Other texts are unchanged.
     """
     try:
         with warnings.catch_warnings():
@@ -65,7 +65,7 @@ def without_docstrings(text: str) -> tuple[str, list[tuple[str, int]]]:
             continue
         first, end = docstring.lineno - 1, (docstring.end_lineno or docstring.lineno)
         if lines[first][: docstring.col_offset].strip():
-            continue  # behind something else on its line
+            continue  # after other code on its line
         # A body must not become empty.
         lines[first] = " " * docstring.col_offset + "...\n"
         for line in range(first + 1, end):
@@ -96,6 +96,6 @@ def is_function(node: ast.AST) -> bool:
 
 
 def first_paragraph(docstring: str) -> str | None:
-    """A question, on one line; None where there are too few words."""
+    """Return a question on one line; None if there are too few words."""
     words = _PARAGRAPH_END.split(docstring.strip())[0].split()
     return " ".join(words)[:300] if len(words) >= MIN_WORDS else None

@@ -1,8 +1,8 @@
-"""Weights for the ranking, learnt from questions whose right answers are known.
+"""Weights for the ranking, learnt from questions with known right answers.
 
-A listwise logistic regression: what is made likely is that the right one of all candidates of a
-question is chosen (Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach",
-2007). Nothing else is learnt, and nothing from the half that is held out.
+A listwise logistic regression maximizes the likelihood that the right candidate of all candidates
+of a question is chosen (Cao et al., "Learning to Rank: From Pairwise Approach to Listwise
+Approach", 2007). Only weights are learnt, and the held-out half is not used.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ class Example:
 
     Attributes:
         values: A row for each candidate, a column for each feature.
-        right: Which rows are right.
-        share: How much the question counts.
+        right: The indices of the right rows.
+        share: The weight of the question.
     """
 
     values: Matrix
@@ -37,7 +37,7 @@ class Example:
 
 
 def example_of(engine: SearchEngine, question: Question) -> Example | None:
-    """What can be learnt from a question; None if nothing right was found, or nothing wrong."""
+    """Make an example of a question; None if nothing right was found, or nothing wrong."""
     asked, candidates = engine.candidates(ChunkQuery(question.text))
     right = [
         row.uri in question.right
@@ -51,7 +51,7 @@ def example_of(engine: SearchEngine, question: Question) -> Example | None:
 
 
 def fit(examples: Sequence[Example]) -> dict[str, tuple[float, float]]:
-    """The weights under which the right candidates are most likely to be chosen, as `WEIGHTS`."""
+    """Return the weights that maximize the likelihood of the right candidates, as `WEIGHTS`."""
     weights = _fitted([replace(each, values=_apart(each.values)) for each in examples])
     pairs = zip(*np.split(weights, 2), strict=True)
     rounded = [(round(float(one), 2), round(float(other), 2)) for one, other in pairs]
@@ -59,7 +59,7 @@ def fit(examples: Sequence[Example]) -> dict[str, tuple[float, float]]:
 
 
 def _apart(values: Matrix) -> Matrix:
-    """Two columns for each, so that it can count differently in definitions and in all else."""
+    """Double each column, so that it can have a separate weight for definitions."""
     is_definition = values[:, [list(WEIGHTS).index("definition")]]
     return np.concatenate([values * is_definition, values * (1 - is_definition)], axis=1)
 

@@ -1,7 +1,7 @@
-"""A git history out of a source package: its sources, then a commit for each patch of its series.
+"""A git history from a source package: its sources, then a commit for each patch of its series.
 
-Distributions keep what they change in a program as patches, many of them commits of that program
-with their messages. So there are real messages and real changes where no repository can be had.
+Distributions store their changes to a program as patches, many of which are commits of that program
+with their messages. They give real messages and real changes without a repository.
 """
 
 import re
@@ -16,8 +16,8 @@ _PREFIX = re.compile(r"^\[[^\]]*\]\s*")
 
 
 def make_history(sources: Path, patches: Path) -> tuple[int, int]:
-    """Make `sources`, which is changed, a repository with a commit for each patch that `series` in
-    the folder `patches` names; how many were applied, and how many did not fit.
+    """Turn `sources` into a repository, with a commit for each patch that `series` in the folder
+    `patches` names; return how many were applied, and how many did not fit.
 
     Raises:
         OSError: If the series can't be read, or `git` or `patch` is missing.
@@ -43,7 +43,7 @@ def make_history(sources: Path, patches: Path) -> tuple[int, int]:
 
 
 def message_of(patch: str) -> str:
-    """What a patch says it is for: as a mail of git, as Debian's fields, or in plain words."""
+    """Return the message of a patch: in the form of a git mail, of Debian's fields, or plain."""
     head = _DIFF.split(patch, maxsplit=1)[0]
     mail = message_from_string(head)
     if not mail.keys():

@@ -1,4 +1,4 @@
-"""From the text of a link to the note it leads to, in an index from which all links were removed."""
+"""Questions from the text of a link to its target note, in an index without links."""
 
 import posixpath
 import re
@@ -27,15 +27,15 @@ _COMPLETIONS = (
 class Links:
     """A folder of notes.
 
-    A link's text is the question, once for each text however often it is linked; the notes that
-    this text leads to anywhere are right. Links within a note and to the web are left out.
+    A link's text is the question, once for each text; all notes that this text links to anywhere
+    are right. Links within a note and to the web are left out.
     """
 
     folder: Path
     by_line: bool = False
 
     def steps(self, sample: int) -> Iterator[Step]:
-        """See `Corpus`."""
+        """Yield the steps; see `Corpus`."""
         texts = dict(files_in(self.folder, *_ENDINGS))
         found: defaultdict[str, set[str]] = defaultdict(set)
         for name, text in texts.items():
@@ -60,7 +60,7 @@ def _target(link: re.Match[str], name: str, texts: dict[str, str]) -> str | None
     for completion in _COMPLETIONS:
         if not written.startswith("/") and beside + completion in texts:
             return beside + completion
-    # From a root that only the builder of the site knows, or by name alone: if just one can be meant.
+    # Relative to the site generator's root, or a bare name: accept a unique target.
     for completion in _COMPLETIONS:
         if not written.startswith("."):
             ends = [each for each in texts if f"/{each}".endswith(f"/{path}{completion}")]

@@ -1,4 +1,4 @@
-"""Questions asked of all arms, and what they reached."""
+"""The questions asked of all arms, and the results."""
 
 import sys
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from tests.eval.scores import Scores
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What all arms reached.
+    """The results of all arms.
 
     Attributes:
-        scores: Of each arm.
-        seconds: What each hybrid query took, in order of size.
-        n_chunks: Passages in the largest index.
+        scores: The scores of each arm.
+        seconds: The duration of each hybrid query, sorted.
+        n_chunks: The number of passages in the largest index.
     """
 
     scores: Scores
@@ -26,7 +26,7 @@ class Measured:
     n_chunks: int
 
     def report(self) -> str:
-        """All of it, in Markdown."""
+        """Format the results as Markdown."""
         held, tuning = (self.scores.n_asked(HYBRID, held=held) for held in (True, False))
         speed = ", ".join(
             f"p{q} {1000 * self.seconds[len(self.seconds) * q // 100]:.1f} ms" for q in (50, 99)
@@ -38,7 +38,7 @@ class Measured:
 
 
 def measured(corpora: Sequence[Corpus], sample: int) -> Measured:
-    """What all arms reach on all corpora together; `sample` questions of each and each half."""
+    """Measure all arms on all corpora together; `sample` questions of each corpus and half."""
     scores = Scores()
     seconds: list[float] = []
     n_chunks = 0
@@ -60,7 +60,7 @@ def measured(corpora: Sequence[Corpus], sample: int) -> Measured:
 
 
 def examples_in(corpus: Corpus, sample: int) -> list[Example]:
-    """What can be learnt from the questions that are for tuning."""
+    """Return the examples of the questions that are for tuning."""
     ours = Ours()
     found: list[Example] = []
     start = perf_counter()

@@ -1,4 +1,4 @@
-"""The link graph of a vault of thousands of notes, against what its maker knows."""
+"""The link graph of a vault of thousands of notes, compared with the known links."""
 
 import posixpath
 from pathlib import Path

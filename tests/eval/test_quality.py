@@ -1,5 +1,5 @@
-"""How well questions are answered, on the sources of this project: a floor, so that a change that
-answers worse is seen. What the engine reaches on much more is in `tests/eval/scores.md`.
+"""Minimum scores of search on the sources of this project, so that a worse change is noticed.
+`tests/eval/scores.md` has the scores on much more text.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.eval.measuring import measured
 
 FOLDERS = ("text", "system", "workspace", "review")
 N_QUESTIONS = 100
-"""Of each half."""
+"""The number of questions of each half."""
 
 
 @pytest.mark.timeout(60)
