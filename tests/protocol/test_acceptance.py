@@ -1,4 +1,4 @@
-"""Accepting, whatever the editor answers: the text that comes back decides."""
+"""Accepting hunks, whatever the editor answers: the reported text decides."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ TEXT = "one\ntwo\nand\nthree\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def numbers(folder: Path) -> dict[str, str]:
-    """A model that writes digits."""
+    """Return the environment of a model that writes digits."""
     return scripted(folder, calls(edit("a.txt", "two", "2"), edit("a.txt", "three", "3")), done())
 
 
@@ -48,7 +48,7 @@ async def test_an_editor_that_sends_its_text_late_is_waited_for(root: Path, tmp_
         turn = await run(editor, "Digits", uri=uri)
         await editor.command("stet.accept", {"hunk": turn["hunks"][0]})
         await editor.wait_until(lambda: editor.applied)
-        # Every request flushes what is held back, so the next one brings the text.
+        # Every request flushes unsent changes, so the next request reports the text.
         await wait_for_states(editor, **{turn["hunks"][0]: "accepted"})
         assert editor.text(uri) == "one\n2\nand\nthree\n"
 
@@ -61,7 +61,7 @@ async def test_text_typed_while_the_edit_is_on_its_way_is_kept(
         uri = editor.open("a.txt")
         turn = await run(editor, "Digits", uri=uri)
         answer = editor.command("stet.accept", {"hunk": turn["hunks"][1]})
-        # Typed before the edit arrives, so its version is stale: the edit is sent once more.
+        # Typed before the edit arrives, so the edit's version is stale: the edit is sent once more.
         editor.type(uri, 0, 0, "zero\n")
         await answer
         await wait_for_states(editor, **{turn["hunks"][1]: "accepted"})
@@ -156,7 +156,7 @@ async def test_a_new_turn_supersedes_what_waits_in_the_same_place(
         assert await states(editor) == {old: "superseded", new: "pending"}
         assert "; replaces 1 pending hunk;" in editor.messages[-1].message
         assert (first["replaced"], second["replaced"]) == ([], [old])
-        # The earlier one can be had back, and the later one then.
+        # The earlier hunk can be restored, and then the later one.
         for back, gone in ((old, new), (new, old)):
             assert await editor.command("stet.restore", {"hunk": back}) == {
                 "hunks": [back],

@@ -1,4 +1,4 @@
-"""Accepting in files that are not open, whatever the editor says: somebody has to have seen the text."""
+"""Accepting hunks in closed files, whatever the editor answers: the text must have been checked."""
 
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from tests.support.proposals import HURRIED_SERVER, PROPOSING_SERVER, propose
 TEXT = "one\ntwo\nand\nthree\n"
 WANTED = {"edit": "a.txt", "changes": [["two", "2\n2b"], ["three", "3"]]}
 SHOWING = [client for client in PROFILES if client not in {"kakoune", "kate"}]
-"""Those that say that they show a file for a server."""
+"""The clients that announce that they can show a file."""
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)

@@ -1,4 +1,4 @@
-"""Files that are made, moved, removed and renamed while hunks wait for them, in real sessions."""
+"""Files that are created, moved, removed and renamed while they have pending hunks."""
 
 import contextlib
 from pathlib import Path
@@ -19,7 +19,7 @@ WANTED = {"edit": "a.txt", "changes": [["two", "2"], ["three", "3"]]}
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -27,12 +27,12 @@ def root(tmp_path: Path) -> Path:
 
 
 def text_at(uri: str) -> str:
-    """A file by its URI."""
+    """Read a file by its URI."""
     return Path(uri.removeprefix("file://")).read_text()
 
 
 async def hunk_of(editor: FakeEditor, hunk: str) -> dict[str, Any]:
-    """A hunk as `stet.proposals` lists it."""
+    """Return a hunk as `stet.proposals` lists it."""
     listed = await editor.command("stet.proposals")
     return next(one for one in listed if one["hunk"] == hunk)
 
@@ -168,7 +168,7 @@ async def test_a_file_that_is_open_is_kept_by_an_editor_that_deletes_none_until_
         [hunk] = await editor.command("stet.proposals")
         assert (hunk["state"], hunk["reason"]) == ("sent", reported)
         assert (root / "a.txt").read_text() == TEXT
-        # An editor closes and opens a file to read it anew.
+        # An editor closes and opens a file to reload it.
         editor.close("a.txt")
         editor.open("a.txt")
         await editor.command("test.jump", 1)

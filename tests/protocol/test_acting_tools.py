@@ -1,4 +1,4 @@
-"""The tools that act, through the protocol: what the model is sent, what is proposed, what is done."""
+"""Acting tools through the protocol: results for the model, proposals, effects."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ ALL: dict[str, Any] = {"agent": {"disabledTools": []}}
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of notes and code."""
+    """Make a workspace of notes and code."""
     folder = tmp_path / "ws"
     (folder / "src").mkdir(parents=True)
     (folder / "home.md").write_text(HOME)
@@ -41,7 +41,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def model(*wanted: Call) -> list[api.Reply]:
-    """A model that calls these, one a round, and is done."""
+    """Make the replies of a model that makes these calls, one per round, and is done."""
     return [*(api.call(name, **arguments) for name, arguments in wanted), api.call("done", summary="Done.")]  # fmt: skip
 
 
@@ -52,12 +52,12 @@ def tool_results(server: OpenAIServer) -> list[str]:
 
 
 def text_and_mode(path: Path) -> tuple[str, int]:
-    """What a file holds, and who may read it."""
+    """Return the text of a file and its permission bits."""
     return path.read_text(), path.stat().st_mode & 0o777
 
 
 def commands(*entries: dict[str, Any]) -> dict[str, Any]:
-    """Settings that list commands of Python."""
+    """Make settings that list commands of Python."""
     listed = [{**entry, "argv": [sys.executable, "-I", "-c", *entry["argv"]]} for entry in entries]
     return {"agent": {"disabledTools": [], "commands": listed}}
 
@@ -153,12 +153,12 @@ async def test_files_are_gathered_in_a_document_of_stets_own(root: Path) -> None
         assert turn["filesCopied"] == ["home.md", "src/add.py", "guide.md"]
         assert turn["filesRead"] == []
         first, second = editor.shown_documents
-        assert first.uri == second.uri  # it is not open: the next one takes its place
+        assert first.uri == second.uri  # the document is not open: the next one replaces it
         path = Path(first.uri.removeprefix("file://"))
         assert text_and_mode(path) == (f"## guide.md\n\n```md\n{GUIDE}```\n", 0o600)
         assert root not in path.parents
 
-        # Open in the editor, it is nobody's context.
+        # An open copy is not part of the context.
         copy = editor.open(first.uri)
         editor.focus(copy)
         shown = await editor.command("stet.showContext", {"prompt": "What is this?"})
@@ -200,7 +200,7 @@ async def test_a_file_goes_to_the_trash_on_a_yes_and_comes_back(root: Path, clie
         assert (root / "guide.md").read_text() == GUIDE
         editor.from_server("guide.md")
         await editor.wait_for_message("Stet: guide.md is back from the trash.")
-        # Neovim would print it.
+        # Neovim would print the label.
         label = None if client == "neovim" else "Stet: Delete guide.md: Old."
         assert {one.label for one in editor.applied} <= {label}
 
@@ -284,7 +284,7 @@ async def test_a_cancel_ends_the_program(root: Path, tmp_path: Path) -> None:
         with await asyncio.to_thread(pipe.open, "rb", 0) as reader:
             assert await asyncio.to_thread(reader.read, 5) == b"begun"
             assert (await editor.command("stet.cancel"))["turns"] == [turn]
-            # It ends when nobody holds the pipe any more.
+            # The pipe ends when no process holds it any more.
             assert await asyncio.to_thread(reader.read) == b""
         found = await editor.command("stet.turn", turn)
         assert (found["state"], found["toolCalls"][0]["state"]) == ("cancelled", "canceled")
@@ -313,7 +313,7 @@ async def test_text_of_the_user_reaches_the_model(root: Path) -> None:
         ("ask_user", {"question": "Which?", "choices": ["x" * 61]}),
         ("ask_user", {"choices": ["One"]}),
     ]
-    # It can't be switched off.
+    # The tool `ask_user` can't be switched off.
     settings = {"agent": {"disabledTools": ["ask_user"], "disabledGroups": ["action"]}}
     async with (
         OpenAIServer(model(*wanted)) as server,

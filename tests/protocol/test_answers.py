@@ -1,4 +1,4 @@
-"""A question is answered in words in every mode, and the user is shown the answer."""
+"""Text answers to a question in every mode, and their display."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ WRITTEN = '```json\n{"name": "edit_file", "arguments": {"file": "a.txt"}}\n```'
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def last_message(editor: FakeEditor) -> lsp.ShowMessageParams:
-    """What the user was shown last."""
+    """Return the last message shown to the user."""
     return editor.messages[-1]
 
 

@@ -1,4 +1,4 @@
-"""Bad input: a clear message each time, the server alive, nothing lost."""
+"""Invalid input: each gets a clear message, the server continues, nothing is lost."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ INVALID, FAILED, MODIFIED = -32602, -32803, -32801
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)

@@ -1,4 +1,4 @@
-"""An unusable URL in the settings is reported once, by the setting's name."""
+"""An unusable URL in the settings is reported once, with the setting's name."""
 
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ BAD = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\n")
@@ -33,17 +33,17 @@ def root(tmp_path: Path) -> Path:
 
 
 def reported(editor: FakeEditor) -> list[str]:
-    """Messages about settings."""
+    """Return the messages about settings."""
     return [one.message for one in editor.messages if "settings:" in one.message]
 
 
 def is_reported(editor: FakeEditor, n: int) -> bool:
-    """Whether there have been so many messages."""
+    """Tell whether there are `n` messages."""
     return len(reported(editor)) == n
 
 
 def changed(editor: FakeEditor, settings: dict[str, Any]) -> None:
-    """The user has changed the settings."""
+    """Change the settings as the user."""
     params = lsp.DidChangeConfigurationParams({"stet": settings})
     editor.workspace_did_change_configuration(params)
 

@@ -1,4 +1,4 @@
-"""`ai-edit` blocks in notes that are not open: hunks once the user names the note, or it is changed."""
+"""`ai-edit` blocks in closed notes become hunks when the user names the note, or it changes."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ BAD = '```ai-edit\n{"id":"a","type":"move","before":"","after":"x"}\n```\n'
 
 
 def block(block_id: str, kind: str, before: str, after: str, fence: str = "```") -> str:
-    """A block as another program writes it, without a tag."""
+    """Format a block like another program, without a tag."""
     fields = {"id": block_id, "type": kind, "before": before, "after": after}
     return f"{fence}ai-edit\n{json.dumps(fields)}\n{fence}\n"
 
@@ -30,7 +30,7 @@ PLAIN = "# Note\nmiddle\nold\nlast\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace with a note that has blocks, and one without."""
+    """Make a workspace with a note that has blocks, and one without."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.md").write_text(TEXT)
@@ -39,13 +39,13 @@ def root(tmp_path: Path) -> Path:
 
 
 async def of_file(editor: FakeEditor, name: str) -> list[Any]:
-    """What `stet.proposals` says of a note."""
+    """Return the hunks that `stet.proposals` lists for a note."""
     hunks: list[Any] = await editor.command("stet.proposals", {"file": name})
     return hunks
 
 
 async def reads(editor: FakeEditor, name: str, text: str) -> None:
-    """Wait until the editor holds a note with this text, whoever had it opened."""
+    """Wait until the editor has a note open with this text."""
     uri = editor.uri(name)
     await editor.wait_until(lambda: uri in editor.documents and editor.documents[uri].text == text)
 

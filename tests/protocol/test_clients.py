@@ -1,4 +1,4 @@
-"""One story in every editor, with its faults: it ends in the same texts in all of them."""
+"""One scenario in every editor, with its faults: it ends with the same texts in all of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ CASES = [
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The workspace as it is before the story."""
+    """Make the workspace in its initial state."""
     folder = tmp_path / "ws"
     folder.mkdir()
     for name, text in FILES.items():
@@ -47,7 +47,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def texts(root: Path) -> dict[str, str]:
-    """Every file below the root."""
+    """Read every file below the root."""
     return {
         path.relative_to(root).as_posix(): path.read_bytes().decode()
         for path in sorted(root.rglob("*"))
@@ -56,14 +56,14 @@ def texts(root: Path) -> dict[str, str]:
 
 
 async def decide(editor: FakeEditor, command: str, hunks: Sequence[str], state: str) -> None:
-    """Accept or undo, one by one, and wait until that is so."""
+    """Accept or undo hunks one by one, and wait for their state."""
     for hunk in hunks:
         await editor.command(command, {"hunk": hunk})
     await wait_for_states(editor, **dict.fromkeys(hunks, state))
 
 
 def close_stale(editor: FakeEditor, *names: str) -> None:
-    """A user closes what the editor still shows of files that have gone elsewhere."""
+    """Close, as the user, documents whose files have been moved."""
     for name in names:
         if editor.uri(name) in editor.documents:
             editor.close(name)

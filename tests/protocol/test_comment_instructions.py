@@ -1,4 +1,4 @@
-"""Comments that ask for a turn, in unsaved text of many languages, through the protocol."""
+"""Comments that start a turn, in unsaved text of many languages, through the protocol."""
 
 import time
 from pathlib import Path
@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def over(editor: FakeEditor, turn: str) -> Any:
-    """The turn once it is over."""
+    """Wait for the end of a turn; return the turn."""
     while True:
         arrived = editor.n_news
         found = await editor.command("stet.turn", {"turn": turn})
@@ -37,20 +37,20 @@ async def over(editor: FakeEditor, turn: str) -> Any:
 
 
 async def chosen(editor: FakeEditor, uri: str, needle: str, title: str = DO) -> Any:
-    """Choose the action on a line; gives the turn once it is over."""
+    """Choose the action on a line; return the finished turn."""
     answer = await editor.choose(uri, needle, title)
     return await over(editor, answer["turn"])
 
 
 async def accepted(editor: FakeEditor, turn: str) -> None:
-    """Accept all that a turn has proposed, and wait until the text has it."""
+    """Accept all hunks of a turn, and wait until the text has them."""
     answer = await editor.command("stet.accept", {"turn": turn})
     assert answer["refused"] == []
     await wait_for_states(editor, **dict.fromkeys(answer["hunks"], "accepted"))
 
 
 async def turns(editor: FakeEditor) -> list[str]:
-    """The prompts of all turns that there are, by their ids, which count up."""
+    """Return the prompts of all turns, found by their consecutive ids."""
     found: list[Any] = []
     while True:
         try:
@@ -89,7 +89,8 @@ async def test_a_comment_in_unsaved_text_is_carried_out_and_goes(
     root: Path, name: str, language: str, text: str, comment: str, prompt: str
 ) -> None:
     with_comment = text.format(comment)
-    # Its line goes if nothing else is on it, else the white space before it.
+    # The comment's line is removed if it has nothing else, or else the white space before the
+    # comment.
     without = text.replace("{}\n", "") if "\n{}" in f"\n{text}" else text.replace("  {}", "")
     (root / name).write_text("")
     async with FakeEditor.start(root, env=scripted(root.parent, done())) as editor:
@@ -131,13 +132,13 @@ async def test_the_model_receives_comment_and_place_and_leaves_the_comment_alone
 @pytest.mark.parametrize(
     ("before", "reply", "after"),
     [
-        # The model leaves the comment alone, beside its edit.
+        # The model leaves the comment unchanged, beside its edit.
         ("# double it AI!\nx = 1\n", ("x = 1", "x = 2"), "x = 2\n"),
-        # It edits the line of the comment.
+        # The model edits the line of the comment.
         ("x = 1  # double it AI!\n", ("x = 1", "x = 2"), "x = 2\n"),
-        # It takes the comment out itself.
+        # The model removes the comment itself.
         ("# double it AI!\nx = 1\n", ("# double it AI!\nx = 1", "x = 2"), "x = 2\n"),
-        # It rewrites all of it and keeps the comment.
+        # The model rewrites all lines and keeps the comment.
         (
             "# double it AI!\nx = 1\ny = 1\n",
             ("# double it AI!\nx = 1\ny = 1", "y = 0\n# double it AI!\nx = 2"),
@@ -283,12 +284,12 @@ async def test_the_command_answers_at_once_and_takes_the_cursor(root: Path) -> N
         editor.select(uri, "double")
         took = []
         for _ in range(5):
-            await editor.command("stet.status")  # what came before is read
+            await editor.command("stet.status")  # all earlier messages are processed
             started = time.perf_counter()
             answer = await editor.command("stet.carryOut")
             took.append(time.perf_counter() - started)
             assert (await over(editor, answer["turn"]))["prompt"] == "double it"
-        # Of several the one in the middle: any one may wait for what else the machine does.
+        # The median, because other work of the machine may delay any single run.
         assert median(took) < 0.05, took
         with pytest.raises(JsonRpcException, match="behind the end") as raised:
             await editor.command("stet.carryOut", {"uri": uri, "line": 99_999})
@@ -339,7 +340,7 @@ async def test_on_save_only_what_the_user_wrote_is_carried_out_and_only_once(roo
         editor.save(uri)
         await editor.wait_until(lambda: sum("Done." in m.message for m in editor.messages) == 2)
         assert await turns(editor) == ["double it", "add one"]
-        # Once it is gone and written again, it is another.
+        # A comment that is deleted and typed again counts as new.
         editor.change(uri, "  # add one AI?", "")
         editor.save(uri)
         editor.change(uri, "z = 1", "z = 1  # add one AI?")

@@ -1,4 +1,4 @@
-"""A model that can't read so much: the conversation is made shorter, and asked of it once more."""
+"""A model with a small context: the conversation is shortened, and the request repeated."""
 
 import json
 from pathlib import Path
@@ -70,7 +70,7 @@ REFUSALS = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of long files."""
+    """Make a workspace of long files."""
     folder = tmp_path / "ws"
     folder.mkdir()
     for n in range(N_FILES):
@@ -79,7 +79,7 @@ def root(tmp_path: Path) -> Path:
 
 
 class NarrowModel:
-    """Says its replies in order, but refuses what is longer than `most` bytes; sums up when asked."""
+    """A model that replies in order, refuses more than `most` bytes, and summarizes when asked."""
 
     def __init__(self, most: int, refusal: Reply, *replies: Reply, summary: Reply | None) -> None:
         self.most = most
@@ -91,7 +91,7 @@ class NarrowModel:
         self._summary = summary
 
     def __call__(self, asked: HttpRequest) -> Reply:
-        """The answer to one request."""
+        """Answer one request."""
         body = asked.body
         if len(cached_bytes(body)) > self.most:
             self.refused.append(body)
@@ -104,7 +104,7 @@ class NarrowModel:
 
 
 def refusal(provider_name: str) -> Reply:
-    """A provider's answer to what is too long."""
+    """Return a provider's answer to a request that is too long."""
     status, error = REFUSALS[provider_name]
     return Reply(status=status, body={"error": error})
 
@@ -114,7 +114,7 @@ def reads(*numbers: int) -> list[Reply]:
 
 
 async def asked(root: Path, model: NarrowModel, *prompts: str) -> list[Any]:
-    """Turns of one chat with that model."""
+    """Run turns of one chat with that model."""
     async with (
         OpenAIServer([model] * 60) as server,
         FakeEditor.start(root, env=provider(server), settings=SETTINGS) as editor,
@@ -139,7 +139,7 @@ async def test_old_results_go_first_and_the_turn_goes_on(root: Path, name: str) 
     assert "read_file" in results[0]
     assert not results[-1].startswith("(Compacted: ")
     assert first["tools"] == model.refused[0]["tools"]
-    # What is being edited stands there as it is, with what is pending in it.
+    # A file being edited is included unchanged, with its pending hunks.
     fresh = first["messages"][-1]
     assert fresh["role"] == "user"
     assert "f0.txt:" in fresh["content"]
@@ -170,7 +170,7 @@ async def test_then_the_oldest_part_becomes_a_summary(root: Path, is_willing: bo
     assert (SUMMARY in last) == is_willing
     assert ("The user asked: " in last) != is_willing
     assert "Third wish" in last
-    # What a summary takes is counted beside the rounds.
+    # The tokens of a summary are counted in addition to the rounds.
     beside = [
         turn["usage"]["totalTokens"] - sum(one["totalTokens"] for one in turn["usage"]["perRound"])
         for turn in turns
@@ -200,7 +200,7 @@ async def test_a_question_that_is_too_long_does_not_spoil_the_next(root: Path, n
         plain, again = [await run(editor, prompt, uri=uri) for prompt in ("What now?", "And?")]
     assert [one["state"] for one in (plain, again)] == ["completed"] * 2, plain["error"]
     assert [wire_problem(body["messages"]) for body in model.taken] == ["", ""]
-    # What it was about is not forgotten, and what could not be read is not sent again.
+    # The earlier prompt is kept, and the text that was too long is not sent again.
     reported = json.dumps(model.taken[0]["messages"])
     assert "Look: word word" in reported
     assert "longer than" in reported

@@ -1,4 +1,4 @@
-"""What the model is shown: the editor's own text, where the user is, and nothing that is private."""
+"""The context of the model: the editor's text, the user's position, and nothing private."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ CANARY = "sk-canary-7f3a"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace with something to hide."""
+    """Make a workspace with something to hide."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.py").write_text("x = 1\ny = 2\n")
@@ -34,8 +34,8 @@ def root(tmp_path: Path) -> Path:
 
 
 async def shown(editor: FakeEditor, **arguments: object) -> dict[str, str]:
-    """The sections of a question, by name."""
-    # Readiness is asked for, not announced; each question is a round trip, so nothing spins.
+    """Return the sections of a question by name."""
+    # The server does not announce that it is ready; each request is a round trip.
     async with asyncio.timeout(WAIT_SECONDS):
         while not (await editor.command("stet.status"))["ready"]:
             pass
@@ -103,7 +103,7 @@ async def test_the_active_file_follows_the_focus(root: Path, tmp_path: Path) -> 
 
 
 async def test_nothing_private_is_in_any_request(root: Path) -> None:
-    """A model that obeys an attacker asks for all of it, by every name."""
+    """Obey an attacker as the model, and read everything by every name."""
     names = [".env", "secret/k.txt", "link.txt", "../outside.txt", str(root / ".env"), "./.env"]
     reads = [api.call("read_file", file=name) for name in names]
     searches = [
@@ -207,7 +207,7 @@ async def test_positions_create_and_open_a_file(root: Path, tmp_path: Path) -> N
         assert (hunk["kind"], hunk["new"]) == ("create", "z = 3\n")
         await editor.wait_until(lambda: editor.shown_documents)
         assert editor.shown_documents[0].uri == editor.uri("b.py")
-        # Switching the tools off forbids the positions too.
+        # Switching the tools off also forbids these values of `position`.
         off = ["create_file", "open_file"]
         turn = await run(editor, "Again", uri=uri, disabledTools=off)
         assert [e["rule"] for e in turn["rejectedEdits"]] == ["edit.canCreate", "edit.canNavigate"]
@@ -252,7 +252,7 @@ SECRET_FILES = (
 
 
 async def test_no_kind_of_secret_file_is_sent_when_it_is_opened_and_asked_about(root: Path) -> None:
-    """By focus, by name, by selection and as an attachment; a file beside it is sent as ever."""
+    """Ask by focus, name, selection and attachment; a file beside it is sent as usual."""
     for name in SECRET_FILES:
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(f"{CANARY}\n")

@@ -1,4 +1,4 @@
-"""What a question would send, as a document, for editors that show no answers of commands."""
+"""The context of a question as a document, for editors that don't show results of commands."""
 
 import asyncio
 from pathlib import Path
@@ -45,7 +45,7 @@ async def test_what_would_be_sent_is_opened_as_a_document(
             assert section["text"] in page
         assert "AKIA" not in page
         assert (await asyncio.to_thread(path.stat)).st_mode & 0o077 == 0
-        # It is no context itself.
+        # The document itself is no context.
         editor.open(path)
         editor.focus(path)
         again = await editor.command("stet.showContext", {"prompt": "Why?"})

@@ -1,4 +1,4 @@
-"""A failure inside Stet leaves a report, is reported to the user once, and reveals nothing private."""
+"""A failure inside Stet writes a report, informs the user once, and reveals nothing private."""
 
 import asyncio
 import signal
@@ -28,12 +28,12 @@ QUOTED = f"{TEXT} {KEY}"
 
 
 def reported(editor: FakeEditor) -> list[str]:
-    """Messages about a failure."""
+    """Return the messages about a failure."""
     return [one.message for one in editor.messages if "inside Stet" in one.message]
 
 
 async def until(holds: Callable[[], Awaitable[object]]) -> None:
-    """Ask again and again; for what the server tells nobody."""
+    """Poll for a state that the server does not announce."""
     async with asyncio.timeout(WAIT_SECONDS):
         while not await holds():
             pass

@@ -1,4 +1,4 @@
-"""`stet.deadLinks` in real sessions: what is shown, and how long."""
+"""`stet.deadLinks` in real sessions: the diagnostics and when they disappear."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ NEAR = "'Giude' leads to no file. Like it: docs/guide.md."
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Notes with dead links in two of them, and a third in an excluded folder."""
+    """Make notes with dead links in two of them, and a third in an excluded folder."""
     folder = tmp_path / "ws"
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def shown(found: Sequence[lsp.Diagnostic]) -> list[tuple[int, int, int, str]]:
-    """Line, columns and message of each."""
+    """Return line, columns and message of each diagnostic."""
     return [
         (d.range.start.line, d.range.start.character, d.range.end.character, d.message)
         for d in found

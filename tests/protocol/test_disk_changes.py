@@ -1,4 +1,4 @@
-"""Files that change on the disk while they are not open: diagnostics move, and nothing is lost."""
+"""Closed files that change on the disk: their diagnostics move, and nothing is lost."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ HUNKED = ("f7.txt", "f70.txt", "f170.txt")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of many files."""
+    """Make a workspace of many files."""
     folder = tmp_path / "ws"
     folder.mkdir()
     for number in range(N_FILES):
@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def switch_branch(editor: FakeEditor, root: Path, text: str) -> list[lsp.FileEvent]:
-    """Give every file another text, as another program does; return the events of an editor."""
+    """Change every file like another program; return the file events of an editor."""
     events = []
     for path in sorted(root.iterdir()):
         editor.write(path, text)
@@ -36,12 +36,12 @@ def switch_branch(editor: FakeEditor, root: Path, text: str) -> list[lsp.FileEve
 
 
 def report(editor: FakeEditor, events: list[lsp.FileEvent]) -> None:
-    """Report the events that the editor has watched."""
+    """Report the events that the editor watches."""
     editor.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(events))
 
 
 async def propose_three(editor: FakeEditor) -> list[str]:
-    """A hunk in three of the files."""
+    """Propose a hunk in each of three files."""
     specs = [{"edit": name, "changes": [["three\n", "3\n"]]} for name in HUNKED]
     return await propose(editor, *specs)
 

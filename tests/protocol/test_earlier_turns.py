@@ -1,4 +1,4 @@
-"""`stet.turn` of an earlier run of the server: answered from the stored turn, or refused."""
+"""`stet.turn` for a turn of an earlier server: answered from the stored turn, or refused."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ async def test_a_turn_of_a_killed_server_is_answered_from_what_was_kept(tmp_path
             silent = await ask(editor, "Say something", uri=uri, chat="three")
             await server.asked(4)
         async with FakeEditor.start(root, env=env) as editor:
-            # At once: the answer is late until what was kept has been read.
+            # The answer waits until the stored turns are loaded.
             assert await editor.command("stet.turn", ended["turn"]) == ended
             cut = await editor.command("stet.turn", proposing)
             assert (cut["state"], cut["success"], len(cut["hunks"])) == ("failed", False, 1)

@@ -1,4 +1,4 @@
-"""However an editor quits, the server ends without a crash report, with the matching exit code."""
+"""However an editor exits, the server exits without a crash report and with the right exit code."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def reports(folder: Path) -> list[str]:
 
 @asynccontextmanager
 async def session(folder: Path) -> AsyncIterator[Peer]:
-    """A server with its state below `folder`, that must leave no crash report there."""
+    """Start a server with its state below `folder`; it must leave no crash report there."""
     async with connected(SERVER, env={**os.environ, "XDG_STATE_HOME": str(folder)}) as peer:
         yield peer
     assert reports(folder) == []
@@ -55,7 +55,7 @@ async def test_answers_that_nobody_reads_any_more_end_in_no_report(tmp_path: Pat
     async with session(tmp_path) as peer:
         peer.stop_reading()
         peer.send(*(command(n, "stet.status") for n in range(20)), SHUTDOWN, EXIT)
-        # Which comes first, the end of the pipe or `shutdown`, is up to the system.
+        # The end of the pipe or `shutdown` may arrive first.
         assert await peer.ended() in {0, 1}
 
 

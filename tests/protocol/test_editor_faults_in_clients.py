@@ -1,7 +1,7 @@
-"""What clients can't do and how they answer, E32 to E36 of the list that the project keeps.
+"""Missing capabilities and odd answers of clients: E32 to E36 of the project's list of faults.
 
-After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
-in `a.txt` can be accepted where it belongs, or is still there where nothing can.
+After each the server answers, has every text byte by byte as the editor, and the pending hunk in
+`a.txt` can be accepted in its place, or is still pending if the client can't apply edits.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ from tests.support.raw_peer import Message, command, connected, opened
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of three files."""
+    """Make a workspace of three files."""
     return three_files(tmp_path / "ws")
 
 
@@ -66,13 +66,13 @@ async def test_e32_settings_that_are_refused_slow_or_null_leave_the_defaults(
         if answer is not None:
             peer.send({"jsonrpc": "2.0", "id": asked["id"], **answer})
         else:
-            peer.send(command("j", "test.jump", 6))  # longer than an answer is waited for
+            peer.send(command("j", "test.jump", 6))  # longer than the server waits for an answer
         uri = "untitled:a"
         peer.send(opened(uri, TEXT))
         status: Message = {}
         while not status.get("ready"):
             status = await command_result(peer, "stet.status")
-        if answer is None:  # now it comes after all
+        if answer is None:  # the late answer
             peer.send({"jsonrpc": "2.0", "id": asked["id"], "result": [{"edit": {"canAdd": 5}}]})
         spec = {"edit": uri, "changes": [[OLD, NEW]]}
         [hunk] = (await command_result(peer, "test.propose", spec))["hunks"]
@@ -83,12 +83,12 @@ async def test_e32_settings_that_are_refused_slow_or_null_leave_the_defaults(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking(Profile):
-    """An editor that does not say some of what it can."""
+    """An editor that does not announce some of its capabilities."""
 
     lacks: str = ""
 
     def params(self) -> lsp.InitializeParams:
-        """Those of the editor, less what it lacks: a dotted path."""
+        """Return the editor's capabilities without the lacking one, a dotted path."""
         params = super(Lacking, self).params()
         *folders, last = self.lacks.split(".")
         place: Any = params.capabilities
@@ -128,7 +128,7 @@ async def test_e33_a_client_without_one_of_its_abilities(
         editor = scene.editor
         turn = await ask(editor, "Look", uri=scene.uri)
         while (await editor.command("stet.turn", {"turn": turn}))["state"] != "completed":
-            pass  # each question is a round trip
+            pass  # each request is a round trip
         assert bool(editor.progress_reports) == (lacks not in ("window", LACKS["progress"]))
         await editor.command("stet.next")
         await editor.actions(scene.uri, "three")

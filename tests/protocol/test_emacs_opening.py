@@ -1,4 +1,4 @@
-"""eglot shows in a file only the diagnostics that came since it was opened."""
+"""eglot shows only the diagnostics that arrive after a file was opened."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""Every fault of a model's server, M1 to M43, in the whole server: nobody's text or proposal is harmed.
+"""Every fault of a model's server, M1 to M43, in the whole server: no text or proposal is harmed.
 
-What the turn itself makes of each is tested in `tests/unit/agent/test_loop_model_faults.py`. One server has
-to survive all of those that a reply can make; behind each it answers, its texts are the editor's to the
-byte, every hunk is as it was, and the chat goes on.
+`tests/unit/agent/test_loop_model_faults.py` tests the outcome of each in the turn. One server must
+survive all faults that a reply can have; after each it answers, its texts equal the editor's byte
+by byte, every hunk is unchanged, and the chat continues.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @dataclass
 class Survivor:
-    """A scene, and the server of its model."""
+    """A scene with the server of its model."""
 
     scene: FaultScene
     server: OpenAIServer
 
 
 def made(folder: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
     (folder / "a.py").write_text(PROGRAM)
@@ -44,7 +44,7 @@ def made(folder: Path) -> Path:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def survivor(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Survivor]:
-    """The one that has to survive all of this."""
+    """Yield the scene that must survive all faults."""
     root = made(tmp_path_factory.mktemp("faults") / "ws")
     async with (
         OpenAIServer() as server,
@@ -80,17 +80,17 @@ async def test_m1_to_m43_are_all_here() -> None:
 
 
 ELSE = "0.0.0.0"
-"""A name of this machine by which it is taken for another one: no file of certificates counts for ours."""
+"""A name of this machine that counts as another host: the user's certificates are not for it."""
 
 
 def trusting(authority: Path, server: OpenAIServer) -> dict[str, str]:
-    """The environment that makes the server use a provider and believe its certificates."""
+    """Return the environment that makes the server use a provider and trust its certificates."""
     address = {"OPENAI_BASE_URL": server.url("/v1", ELSE), "SSL_CERT_FILE": str(authority)}
     return {**provider(server), **address}
 
 
 class Offering(OpenAIServer):
-    """Notes which protocol was agreed on with each connection."""
+    """A server that records the negotiated protocol of each connection."""
 
     def __init__(self, replies: Sequence[Reply], tls: ssl.SSLContext) -> None:
         super().__init__(replies, tls=tls)

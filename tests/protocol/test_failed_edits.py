@@ -1,4 +1,4 @@
-"""An edit that fails though no rule forbids it is reported, and is part of the record."""
+"""An edit that fails without a refusal by a rule is reported and recorded."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ LOST = api.call("edit_file", file="a.txt", old_text="lost\nline", new_text="x")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)

@@ -1,4 +1,4 @@
-"""The editor of the tests is itself tested: it keeps text by the protocol, and has the faults it claims."""
+"""Tests of the fake editor: it follows the protocol, except for its declared faults."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.support.raw_peer import WIRE_SERVER
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\ntwo\n")
@@ -42,7 +42,7 @@ async def test_each_editor_and_the_server_agree_on_the_text_and_its_edits(
         assert await server_text(editor, uri) == "one\n𝄞!\r2\n"
         editor.close("a.txt")
         assert await server_text(editor, uri) is None
-        # An edit comes after the reply.
+        # The edit follows the reply.
         editor.open("a.txt")
         version = editor.documents[uri].version
         assert await editor.command("wire.apply", uri, version) == {"sent": True}
@@ -80,7 +80,7 @@ async def test_a_slow_editor_sends_its_change_with_the_next_request(root: Path) 
         await editor.command("wire.apply", uri, 0)
         assert await outcome(editor) == "True"
         assert editor.text(uri) == "applied one\ntwo\n"
-        assert (await editor.command("wire.echo", uri)) == [uri]  # a request: the change goes first
+        assert (await editor.command("wire.echo", uri)) == [uri]  # a request sends the change
         assert await server_text(editor, uri) == "applied one\ntwo\n"
 
 

@@ -1,4 +1,4 @@
-"""A server that is forked for a test is what one is that was started anew."""
+"""A forked server of a test behaves like a newly started one."""
 
 import json
 import signal
@@ -41,7 +41,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def ran(script: Path, typed: bytes, *, fresh: bool) -> tuple[Any, bytes, int | None]:
-    """What the script says of itself and complains of, and its exit code."""
+    """Return the script's report, its error output and its exit code."""
     env = {"LANG": "C.UTF-8", "TZ": "Asia/Tokyo", "ODD": "\udcff ö"}
     server = await start([*PYTHON, str(script), "--odd", "a b"], env=env, fresh=fresh)
     output, errors = await server.communicate(typed)

@@ -1,7 +1,7 @@
-"""The disk fills while the server runs, and has room again: nothing is lost in silence.
+"""The disk becomes full while the server runs, and has room again: no loss goes unreported.
 
-A limit on the size of files stands for the full disk: the system refuses every write that makes a file
-longer, and needs no rights for it.
+A limit on the size of files simulates the full disk: the system refuses every write that extends a
+file, and the limit needs no privileges.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ DEBUG = {"log": {"level": "debug", "traceModel": True}}
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    """A state folder that stays, and a model with two turns of edits and one that only answers."""
+    """Return the environment with a state folder, and a model of two edits and an answer."""
     script = scripted(
         tmp_path,
         calls(("read_file", {"file": "a.txt"})),
@@ -48,12 +48,12 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 def reported(editor: FakeEditor) -> list[str]:
-    """Messages about the disk."""
+    """Return the messages about the disk."""
     return [one.message for one in editor.messages if "on the disk" in one.message]
 
 
 async def until_written(editor: FakeEditor) -> None:
-    """Wait until `stet.status` says that everything is on the disk."""
+    """Wait until `stet.status` reports that everything is on the disk."""
     while (await editor.command("stet.status"))["notPersisted"]:
         pass
 
@@ -96,7 +96,7 @@ async def test_what_is_decided_on_a_full_disk_is_reported_and_written_when_there
         assert "notPersisted" not in await editor.command(
             "stet.context", {"add": "a.txt", "save": "other"}
         )
-        # And again: it is told again only after a while, but still answered.
+        # The second time: the message is repeated only after a while, but requests are answered.
         await editor.command("test.fillDisk", FULL)
         assert (await editor.command("stet.restore", {"hunk": "h2"}))["notPersisted"]
         expected["h2"] = "pending"
@@ -160,7 +160,7 @@ async def test_while_the_disk_takes_a_decision_other_messages_are_answered(
             assert editor.text("a.txt") == before
             await editor.command("test.stallDisk", False)
         assert "notPersisted" not in decided.result()
-        # What was decided is carried out after the answer.
+        # The decision is executed after the answer.
         await wait_for_states(editor, **{hunk: state})
         assert editor.text("a.txt") != before
 

@@ -28,7 +28,7 @@ SMALL = [attack for attack in ATTACKS if len(str(attack.arguments)) < 100_000]
 
 
 def obedient(attacks: dict[str, Attack], top: Path) -> list[api.Reply]:
-    """The answers of a model that carries out all of them, many at a time, by their ids."""
+    """Make the answers of a model that makes all these calls by id, many at a time."""
     reads = tuple(
         ToolCall(f"read-{file}", "read_file", json.dumps({"file": file})) for file in LOOSE
     )
@@ -43,7 +43,7 @@ def obedient(attacks: dict[str, Attack], top: Path) -> list[api.Reply]:
 
 
 def tool_results(server: OpenAIServer) -> list[str]:
-    """Return the answers to the calls of the model, in order: all that its last request holds."""
+    """Return the answers to the model's calls, in order, from its last request."""
     messages: list[dict[str, Any]] = server.requests[-1].body["messages"]
     return [str(one["content"]) for one in messages if one["role"] == "tool"]
 
@@ -65,7 +65,7 @@ async def test_every_attack_is_refused_and_reported_to_the_model_and_the_user(
         assert (turn["state"], turn["summary"]) == ("completed", "Done.")
 
         errors = {one["id"]: one["error"] for one in turn["toolCalls"] if one["id"] in refused}
-        # The last call, `done`, is answered to nobody. The ids that are sent are of our own making.
+        # The last call, `done`, gets no answer. The ids in requests are made by Stet.
         results = dict(
             zip([one["id"] for one in turn["toolCalls"]][:-1], tool_results(server), strict=True)
         )
@@ -80,7 +80,7 @@ async def test_every_attack_is_refused_and_reported_to_the_model_and_the_user(
             f"Refused by the rule {one['rule']}: {one['message']}" for one in turn["rejectedEdits"]
         ] == [errors[one] for one in refused]
 
-        # What is proposed all the same is neither taken with everything else nor by its turn.
+        # Proposals for protected files are accepted neither with `all` nor with their turn.
         proposed = await editor.command("stet.proposals")
         assert len(proposed) == len(attacks) - len(refused)
         assert all(hunk["protected"] and hunk["reason"] for hunk in proposed)

@@ -1,4 +1,4 @@
-"""What a chat keeps of its messages: when each was said, and from which file it was asked."""
+"""The stored data of a chat's messages: their time, and the file they were asked from."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ READ = api.call("read_file", file="a.txt")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\n")
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def question(body: dict[str, Any]) -> str:
-    """The last message of the user in a request."""
+    """Return the last message of the user in a request."""
     return str([one for one in body["messages"] if one["role"] == "user"][-1]["content"])
 
 
@@ -44,7 +44,7 @@ async def test_the_model_is_informed_when_the_active_file_is_another_one(root: P
         reported = ["the active file was" in one for one in asked]
         assert reported == [False, False, True, True]
         assert "- the active file was a.txt; it is b.txt now" in asked[2]
-        # It stays in the history, with the record of each turn.
+        # The text stays in the history, with the record of each turn.
         history = [str(one["content"]) for one in server.requests[3].body["messages"]]
         assert any("the active file was a.txt; it is b.txt now" in one for one in history[:-1])
         assert any('active_file="b.txt" active_file_before="a.txt"' in one for one in history)

@@ -1,4 +1,4 @@
-"""A git-ignored file is sent with a question about that file only, wherever the user typed last."""
+"""A git-ignored file is sent only with a question about that file, wherever the user typed last."""
 
 import json
 from pathlib import Path
@@ -59,7 +59,7 @@ async def test_ignored_file_edited_last_is_not_the_subject_of_a_question(
         assert turn["state"] == "completed", turn["error"]
         assert len(server.requests) == len(replies)
         reported = json.dumps([asked.body for asked in server.requests])
-        # The model searched for the words itself.
+        # The model itself has searched for the words.
         assert "and more" not in reported
         assert turn["toolCalls"][0]["state"] == "error"
 
@@ -72,7 +72,7 @@ async def test_a_question_about_it_sends_it(root: Path) -> None:
         editor.open("a.py")
         ignored = editor.open("notes.local")
         editor.change(ignored, CANARY, f"{CANARY} and more")
-        await run(editor, "What is this?")  # where the user is
+        await run(editor, "What is this?")  # at the user's position
         await run(editor, "What is that?", uri=ignored)
         assert ["and more" in json.dumps(asked.body) for asked in server.requests] == [True, True]
 

@@ -1,4 +1,4 @@
-"""`ai-edit` blocks that another program has put into notes, through the protocol."""
+"""`ai-edit` blocks that another program has written into notes, through the protocol."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ STYLES = ("margin", "inline")
 
 
 def block(block_id: str, kind: str, before: str, after: str, *, tag: bool = True) -> str:
-    """A block as the Obsidian plugin writes it."""
+    """Format a block like the Obsidian plugin."""
     fields = {"id": block_id, "type": kind, "before": before, "after": after}
     return f"```ai-edit\n{json.dumps(fields)}\n```\n" + ("#ai_edit\n" if tag else "")
 
@@ -31,7 +31,7 @@ RESOLVED = "# Note\nadded\nlines\nmiddle\nnew words\nbelow\nlast\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace with one note."""
+    """Make a workspace with one note."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.md").write_text(TEXT)
@@ -43,7 +43,7 @@ def style(name: str) -> dict[str, Any]:
 
 
 async def found(editor: FakeEditor, name: str, n: int) -> list[Any]:
-    """The pending hunks of a note, once there are `n`."""
+    """Return the pending hunks of a note, once there are `n`."""
     await editor.wait_for_diagnostics(name, lambda shown: len(shown) == n)
     hunks: list[Any] = await editor.command("stet.proposals", {"file": name, "state": "pending"})
     return hunks
@@ -183,7 +183,7 @@ async def test_malformed_blocks_are_left_alone_and_reported_once(root: Path) -> 
 
 
 def messages(editor: FakeEditor) -> list[str]:
-    """What the user was shown as messages."""
+    """Return the messages shown to the user."""
     return [message.message for message in editor.messages]
 
 

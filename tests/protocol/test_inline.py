@@ -1,4 +1,4 @@
-"""The in-text review style, through the protocol: blocks come, are decided, and no model sees them."""
+"""The in-text review style: blocks are inserted and decided, and no model sees them."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ BLOCKED = {"a.py": MARKED, "a.md": FENCED}
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of a note and a source file with the same text."""
+    """Make a workspace of a note and a source file with the same text."""
     folder = tmp_path / "ws"
     folder.mkdir()
     for name in BLOCKED:
@@ -59,13 +59,13 @@ def specs(name: str) -> tuple[tuple[str, dict[str, Any]], ...]:
 
 
 def answer(*wanted: tuple[str, dict[str, Any]]) -> api.Reply:
-    """A provider's answer that calls tools."""
+    """Make a provider's answer that calls tools."""
     made = (ToolCall(f"c{n}", tool, json.dumps(found)) for n, (tool, found) in enumerate(wanted))
     return api.of(Completion("", tuple(made)))
 
 
 async def proposed(editor: FakeEditor, name: str) -> Any:
-    """A turn whose three hunks are blocks in the text, which is open."""
+    """Run a turn whose three hunks are blocks in the open text."""
     uri = editor.open(name)
     turn = await run(editor, "Do", uri=uri)
     assert len(turn["hunks"]) == 3, turn
@@ -200,7 +200,7 @@ async def test_the_agent_may_change_what_it_has_pending_in_the_text(
 
 
 async def page_of(editor: FakeEditor) -> str:
-    """The review page, open in the editor."""
+    """Open the review page in the editor."""
     uri = str((await editor.command("stet.review"))["uri"])
     await editor.wait_until(lambda: [each for each in editor.shown_documents if each.uri == uri])
     return editor.open(uri)
@@ -361,7 +361,7 @@ async def test_text_typed_while_the_blocks_are_on_their_way_is_kept(
     async with FakeEditor.start(root, client="helix", settings=INLINE, env=env) as editor:
         await proposed(editor, "a.py")
         answer = editor.command("stet.reject", {"all": True})
-        # Typed before the edit arrives, so its version is stale: the edit is sent once more.
+        # Typed before the edit arrives, so the edit's version is stale: the edit is sent once more.
         editor.type("a.py", 0, 0, "zero\n")
         await answer
         await wait_for_states(editor, h1="rejected", h2="rejected", h3="rejected")

@@ -1,4 +1,4 @@
-"""The in-text review style in texts with lines that read like those of a block."""
+"""The in-text review style in texts with lines that look like those of a block."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ TAGGED = "intro\n#ai_edit\nold words\nend\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """An empty workspace."""
+    """Make an empty workspace."""
     folder = tmp_path / "ws"
     folder.mkdir()
     return folder
@@ -33,7 +33,7 @@ async def test_lines_that_read_like_the_tag_of_a_block_do_not_change_what_is_dec
         await editor.wait_until(lambda: "```ai-edit" in editor.text(uri))
         block = editor.text(uri).removeprefix("intro\n").removesuffix("end\n")
         left = old if wanted == "rejected" else new
-        # Some editors report it as a whole; one reports it in two steps, if the user leaves the lower lines.
+        # Some editors report one change; one reports two steps, if the user keeps the lower lines.
         editor.change(uri, block, left)
         await wait_for_states(editor, h1=wanted)
         assert editor.text(uri) == f"intro\n{left}end\n"

@@ -1,4 +1,4 @@
-"""Insertions at one place in several rounds of a turn: all wait, in the order of the rounds."""
+"""Insertions at one place in several rounds of a turn: all are pending, in that order."""
 
 from itertools import permutations
 from pathlib import Path
@@ -13,7 +13,7 @@ TEXT = "one\ntwo\nthree\n"
 
 
 def insert(line: int, content: str) -> tuple[str, dict[str, Any]]:
-    """A call of `edit_file` that puts lines before a line."""
+    """Make a call of `edit_file` that inserts lines before a line."""
     position = f"insert:{line}"
     return "edit_file", {"file": "a.txt", "position": position, "content": f"{content}\n"}
 
@@ -35,7 +35,7 @@ WANTED = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace with one file."""
+    """Make a workspace with one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)

@@ -1,4 +1,4 @@
-"""Code actions are offered for instructions in comments, and for nothing that only reads like one."""
+"""Code actions are offered for instructions in comments, and not for text that looks like one."""
 
 import asyncio
 from pathlib import Path
@@ -48,7 +48,7 @@ async def test_what_only_reads_like_a_comment_is_not_offered(
 
         assert await offered(false) == set()
         assert await offered(true) == {DO}
-        # Of both the one that is a comment; and after a change what is true then.
+        # The action is for the real comment only; and after a change, for the current one.
         turn = (await editor.choose(uri, f"{text}\n\n{true}", DO))["turn"]
         assert (await end_of(editor, turn))["prompt"] == "so"
         editor.change(uri, f"{text}\n\n{true}\n", f"{true}\n")
@@ -56,7 +56,7 @@ async def test_what_only_reads_like_a_comment_is_not_offered(
 
 
 async def changed(editor: FakeEditor, uri: str) -> None:
-    """The user takes the first line away."""
+    """Delete the first line as the user."""
     editor.change(uri, "s = '# do it AI!'\n", "")
 
 

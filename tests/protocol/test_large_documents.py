@@ -1,4 +1,4 @@
-"""A very long open document: a question sends the part around the caret and no secret of it; edits of it are
+"""A very long open document: a question sends the part around the caret without secrets; edits are
 proposed while its user types.
 """
 
@@ -28,12 +28,12 @@ MIDDLE = N_LINES // 2
 KEY = keys()["GitHub token"]
 PEM = private_key(3, n_lines=60)
 EDGE = MIDDLE - 200 - 30
-"""Where the private key begins: above what is shown."""
+"""The position of the private key: above the part that is sent."""
 SETTINGS = {"context": {"warnTokens": 1_000_000, "currentFileLines": 400}}
 
 
 def text() -> str:
-    """More than two million characters, with a key near the caret, and a private key of which the caret sees half."""
+    """Return two million characters: a key near the caret, a private key cut by the excerpt."""
     lines = [LINE.format(n=n) for n in range(N_LINES)]
     lines[MIDDLE + 10] = f"token = '{KEY}'\n"
     key = PEM.splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""Blocks of another program in a very long open note: they become hunks, and no model sees them."""
+"""Another program's blocks in a very long open note: they become hunks, and no model sees them."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ SETTINGS = {"context": {"warnTokens": 1_000_000, "currentFileLines": 400}}
 
 
 def note(add: str = ADD, middle: str = REPLACE, last: str = LAST) -> str:
-    """More than two million characters; what stands for two blocks in it and at its end."""
+    """Return over two million characters, with two blocks inside and one at the end."""
     lines = [SENTENCE.format(n=n) for n in range(N_LINES)]
     lines[MIDDLE] = f"{add}{lines[MIDDLE]}{middle}"
     return "".join((*lines, last))
@@ -38,7 +38,7 @@ PLAIN = note("", "old words\n", "the end")
 
 
 async def imported(editor: FakeEditor, name: str = "big.md") -> list[str]:
-    """The ids of the hunks of its three blocks."""
+    """Return the ids of the hunks of its three blocks."""
     await editor.wait_for_diagnostics(name, lambda shown: len(shown) == 3)
     hunks = await editor.command("stet.proposals", {"file": name, "state": "pending"})
     assert [(one["author"], one["old"], one["new"]) for one in hunks] == [

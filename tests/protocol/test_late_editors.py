@@ -1,4 +1,4 @@
-"""Accepting while the user types in an editor that looks at edits late: no approval is lost."""
+"""Accepting while the user types in an editor that applies edits late: no approval is lost."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -22,7 +22,7 @@ WAITING = "waiting for the editor"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    """A state folder that stays, and a model that writes digits."""
+    """Return the environment: a persistent state folder, and a model that writes digits."""
     script = scripted(
         tmp_path, calls(edit("a.txt", "two", "2"), edit("a.txt", "four", "4")), done()
     )
@@ -42,7 +42,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 async def typing(
     root: Path, env: dict[str, str], client: str = "vscode", quirk: Quirk | None = None
 ) -> AsyncIterator[tuple[FakeEditor, str, Typist]]:
-    """An editor with two hunks, that takes 0.15 s to look at an edit, and its user, who types."""
+    """Start an editor with two hunks that takes 0.15 s per edit, and a user who types."""
     async with FakeEditor.start(root, client=client, env=env, quirk=quirk) as editor:
         uri = editor.open("a.txt")
         await run(editor, "Digits", uri=uri)
@@ -52,7 +52,7 @@ async def typing(
 
 
 async def refused(editor: FakeEditor, times: int = 3) -> None:
-    """Wait until the editor has been asked that often, and has refused all but the last."""
+    """Wait until the editor has had `times` requests, and has refused all but the last."""
     await editor.wait_until(lambda: len(editor.applied) >= times)
 
 
@@ -121,7 +121,7 @@ async def test_an_approval_can_be_taken_back_while_it_waits(
         assert (await states(editor))["h1"] == state
         await editor.wait_until(lambda: not editor.n_in_flight, every=0.02)
         await typist.stop()
-        await editor.command("stet.status")  # by now it knows that the edit was refused
+        await editor.command("stet.status")  # by now the server knows that the edit was refused
         assert editor.text(uri) == typist.typed + TEXT
         assert not [one.message for one in editor.messages if "not applied" in one.message]
         if state == "rejected":
@@ -132,17 +132,17 @@ async def test_an_approval_can_be_taken_back_while_it_waits(
 
 
 class HeldOutput:
-    """A writer that keeps what an editor sends, to send it in one piece."""
+    """A writer that holds the editor's messages, to send them in one piece."""
 
     def __init__(self, editor: FakeEditor) -> None:
-        """Keep everything that `editor` sends from now on."""
+        """Hold everything that `editor` sends from now on."""
         self.messages: list[bytes] = []
         self._editor = editor
         self._writer: Any = editor.protocol.writer
         editor.protocol.set_writer(self)
 
     def write(self, data: bytes) -> None:
-        """Keep one message."""
+        """Hold one message."""
         self.messages.append(data)
 
     def close(self) -> None:
@@ -150,11 +150,11 @@ class HeldOutput:
         self._writer.close()
 
     def holds(self, part: bytes) -> bool:
-        """Return whether a message that contains `part` is kept."""
+        """Tell whether a message with `part` is held."""
         return any(part in message for message in self.messages)
 
     def release(self) -> None:
-        """Send everything in one piece; what comes later is sent at once."""
+        """Send everything in one piece; send later messages at once."""
         self._editor.protocol.set_writer(self._writer)
         self._writer.write(b"".join(self.messages))
 
@@ -168,7 +168,7 @@ async def test_an_answer_is_handled_before_a_command_that_arrives_with_it(
         editor.looks_after = 0.2
         await editor.command("stet.accept", {"hunk": "h1"})
         await editor.wait_until(lambda: editor.n_in_flight, every=0.02)
-        editor.type(uri, 0, 0, "x")  # so that the edit is refused
+        editor.type(uri, 0, 0, "x")  # this makes the edit stale
         await editor.command("stet.reject", {"hunk": "h1"})
         output = HeldOutput(editor)
         await editor.wait_until(lambda: output.holds(b'"applied"'), every=0.02)

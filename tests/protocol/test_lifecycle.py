@@ -1,4 +1,4 @@
-"""How a session ends, whoever ends it, and requests to an editor that answers oddly."""
+"""The end of a session, by either side, and requests to an editor that answers oddly."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ EDITS: Message = {"workspace": {"applyEdit": True, "workspaceEdit": {"documentCh
 APPLY = command(1, "wire.apply", "file:///a", 1)
 
 begun = partial(connected, fresh=True)
-"""A process as an editor starts it: here it is what the tests are about."""
+"""Starts a new process, like an editor: the start itself is tested here."""
 
 
 async def test_shutdown_and_exit_end_with_0() -> None:
@@ -141,7 +141,7 @@ async def test_an_editor_that_reads_nothing_for_long_loses_nothing() -> None:
         peer.send(
             opened("file:///a", "x" * 5_000_000), request("last", "test/crc", {"uri": "file:///a"})
         )
-        await peer.drain()  # the server reads on although nobody reads what it writes
+        await peer.drain()  # the server continues to read although nobody reads its output
         assert "result" in await peer.answer("last")
         shown = [one for one in peer.earlier() if one.get("method") == "window/showMessage"]
         assert len(shown) == 5_000
@@ -175,7 +175,7 @@ async def test_standard_input_may_be_empty() -> None:
 
 
 async def ask_for_edit(peer: Peer) -> Message:
-    """Let the server send an edit; gives its request. The reply comes before it."""
+    """Make the server send an edit; return its request. The reply comes before it."""
     peer.send(APPLY)
     assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"sent": True}}
     message = await peer.receive()

@@ -1,4 +1,4 @@
-"""A hunk named by its line, for editors whose keys know the cursor and no hunks."""
+"""A hunk identified by its line, for editors whose keys know the cursor but not hunks."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ TEXT = "one\ntwo\nand\nthree\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)

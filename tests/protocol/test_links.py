@@ -1,4 +1,4 @@
-"""Links in real sessions: what is shown, what may be edited, what follows a file that moves."""
+"""Links in real sessions: the context, the editable files, and the updates after a move."""
 
 import asyncio
 from pathlib import Path
@@ -21,7 +21,7 @@ FILES = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Notes that link to each other."""
+    """Make notes that link to each other."""
     folder = tmp_path / "ws"
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ async def test_targets_of_links_decide_what_is_shown_and_edited(root: Path, tmp_
         text = "".join(section["text"] for section in sent["sections"])
         assert 'path="b.md"' in text
         assert 'path="in/back.md"' in text
-        # Nothing in an excluded folder is shown, and nothing that only it links to.
+        # Excluded folders are not shown, nor are files that only they link to.
         assert 'path="wall/far.md"' not in text
         assert 'path="deep.md"' not in text
         assert "that it links to or that link to it" in text

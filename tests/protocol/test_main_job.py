@@ -1,4 +1,4 @@
-"""The main job through the protocol: ask, see the hunks, accept one, reject one."""
+"""The main job through the protocol: ask, review the hunks, accept one, reject one."""
 
 import asyncio
 from pathlib import Path
@@ -27,7 +27,7 @@ BYE = ('    text = "Bye " + name\n', '    text = f"Bye {name}"\n')
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one module."""
+    """Make a workspace of one module."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "greet.py").write_text(GREETINGS)
@@ -35,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def two_edits(folder: Path) -> dict[str, str]:
-    """A model that reads the file and changes both functions."""
+    """Return the environment of a model that reads the file and changes both functions."""
     return scripted(
         folder,
         calls(("read_file", {"file": "greet.py"}), text="Let me look."),

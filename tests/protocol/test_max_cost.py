@@ -1,4 +1,4 @@
-"""What a turn costs, and where it ends when that is too much."""
+"""The cost of a turn, and the end of a turn that exceeds its limit."""
 
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,13 @@ DATE = "table 2026-06-20"
 
 
 def billed(reply: Reply, prompt: int, completion: int, cached: int = 0) -> Reply:
-    """The reply with other figures."""
+    """Return the reply with other token counts."""
     return Reply([*reply.events[:-1], api.usage(prompt, completion, cached)])
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def asked(root: Path, settings: dict[str, Any], *replies: Reply, **arguments: Any) -> Any:
-    """A turn to its end, and how many requests it took."""
+    """Run a turn to its end; return the turn and its number of requests."""
     async with (
         OpenAIServer(replies) as server,
         FakeEditor.start(root, env=provider(server), settings=settings) as editor,

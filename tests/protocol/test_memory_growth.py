@@ -1,4 +1,4 @@
-"""A person's hour, cut short: the server holds no more at its end than at its start."""
+"""A person's hour, shortened: the server has no more memory at the end than at the start."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.soak.hour import live
 
-# So many turns that each kind of decision and a branch switch lie in both stretches.
+# Enough turns that both stretches have each kind of decision and a branch switch.
 WARM_UP, MINUTES, STROKES = 5, 7, 30
 
 

@@ -1,4 +1,4 @@
-"""A line that both the user and the agent have changed: merged and said so, or a conflict."""
+"""A line that both the user and the agent have changed: merged with a note, or a conflict."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ NOTE = "merged with your change"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace with one file."""
+    """Make a workspace with one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.py").write_text(TEXT)
@@ -23,7 +23,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def hunk(editor: FakeEditor, name: str) -> Any:
-    """A hunk by its id."""
+    """Return a hunk by its id."""
     return next(one for one in await editor.command("stet.proposals") if one["hunk"] == name)
 
 
@@ -60,7 +60,7 @@ async def test_separate_words_of_one_line_are_merged_and_reported(
         await editor.wait_until(lambda: editor.shown_documents)
         page = await asyncio.to_thread(Path(review["uri"].removeprefix("file://")).read_text)
         assert f"({NOTE})" in page
-        editor.change(uri, "z", "zzz")  # another line is no reason to say so
+        editor.change(uri, "z", "zzz")  # a change of another line is no merge
         editor.change(uri, "three", "two")
         await editor.wait_for_diagnostics(
             uri, lambda found: all(NOTE not in one.message for one in found)

@@ -1,4 +1,4 @@
-"""Names that are none: of arguments, tools and groups; each is an error with the nearest right one."""
+"""Unknown names of arguments, tools and groups: each is an error with the nearest known name."""
 
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ SWITCHES = [
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\n")
@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def error_of(editor: FakeEditor, command: str, given: dict[str, Any]) -> JsonRpcException:
-    """The error that a command answers."""
+    """Return the error that answers a command."""
     with pytest.raises(JsonRpcException) as caught:
         await editor.command(command, given)
     assert caught.value.code == -32602

@@ -1,4 +1,4 @@
-"""Files with several kinds of line ends: a line that is replaced keeps its own."""
+"""Files with several kinds of line ends: a replaced line keeps its line end."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ DOMINANT_CRLF = "one\ntwo\r\nthree\r\nfour\nfive\r\nsix\r\nseven"
 
 
 def by_position(where: str, content: str) -> tuple[str, dict[str, Any]]:
-    """A call of `edit_file` by line numbers."""
+    """Make a call of `edit_file` by line numbers."""
     return "edit_file", {"file": "a.txt", "position": where, "content": content}
 
 
@@ -65,7 +65,7 @@ CASES = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """An empty workspace."""
+    """Make an empty workspace."""
     folder = tmp_path / "ws"
     folder.mkdir()
     return folder

@@ -1,4 +1,4 @@
-"""What a model can do wrong, through a real provider on loopback: the turn ends with a sentence."""
+"""Faults of a model, through a real provider on loopback: the turn ends with a sentence."""
 
 import asyncio
 import socket
@@ -18,7 +18,7 @@ TEXT = "one\ntwo\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def turn_with(root: Path, *replies: api.Scripted, mode: str = "agent") -> Any:
-    """A whole turn with these replies, its server and text checked to be as before."""
+    """Run a whole turn with these replies; check that server and text are as before."""
     async with (
         OpenAIServer(list(replies)) as server,
         FakeEditor.start(root, env=provider(server)) as editor,
@@ -96,7 +96,7 @@ async def test_a_provider_that_is_not_there_is_named(root: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-        # Closed at once below: nobody listens there then.
+        # The server is closed at once: then nothing listens at its address.
     env = {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": address, "no_proxy": "*"}
     settings = {"model": {"name": "m"}}
     async with FakeEditor.start(root, env=env, settings=settings) as editor:

@@ -30,21 +30,21 @@ ENVIRONMENT = {"THE_PASSWORD": PASSWORD}
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(part: Part, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OpenCode]:
-    """The server of all tests here, which wants a password."""
+    """Yield the server of all tests here, which requires a password."""
     async with OpenCode.start(part(opencode), tmp_path_factory.mktemp("home")) as server:
         yield server
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def wire(server: OpenCode) -> AsyncIterator[RecordingProxy]:
-    """A wire to it that nobody has used yet."""
+    """Yield a new proxy for the server."""
     async with RecordingProxy.tap(server) as wire:
         yield wire
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
-    """A workspace folder of the test's own, and so with sessions of its own."""
+    """Make a workspace folder for one test, which thus has its own sessions."""
     root = (tmp_path / "ws").resolve()
     for name, text in FILES.items():
         path = root / name
@@ -60,7 +60,7 @@ def settings(wire: RecordingProxy, **more: object) -> dict[str, Any]:
 
 
 def reminder(*files: str, selected: str = "", source: str = "") -> str:
-    """The part with the first of `files` in focus."""
+    """Return the text of the part with the first of `files` in focus."""
     lines = ["Currently open files in the editor, the one in focus first:"]
     lines += [f"- {file}" for file in files]
     if selected:
@@ -84,7 +84,7 @@ async def test_fifty_changes_of_focus_and_selection_leave_one_live_part(
             (reminder("src/app.py", "notes.md", selected="app = 125"), False)
         ]
         assert len(await server.messages(session, root)) == 1
-    # The editor has gone: nobody would put right what the part says.
+    # The editor has exited: nothing would correct the part's text.
     assert await server.live(session, root) == []
 
 
@@ -107,7 +107,7 @@ async def test_after_a_message_of_others_the_old_part_is_hidden_and_a_new_one_po
         assert await server.live(session, root) == [reminder("src/app.py", "notes.md")]
     messages = await server.messages(session, root)
     assert [message["parts"][0]["text"] for message in messages][1] == "What is this?"
-    # A message without the session's agent would take the user out of it.
+    # A message without the session's agent would switch the user's agent.
     assert [message["info"]["agent"] for message in messages][1:] == ["plan", "plan"]
     assert not [one.path for one in wire.asked if "revert" in one.path]
 
@@ -157,7 +157,7 @@ async def test_a_refused_part_is_hidden_and_posted_anew_and_where_that_is_refuse
         refused = len(wire.asked)
         await wire.wait_until(lambda: sum(map(wire.refuses, wire.asked[refused:])) == 1)
         shape: dict[str, str] = {}
-        while shape.get("state") != "stopped":  # after the refusal it looks for the part
+        while shape.get("state") != "stopped":  # after the refusal the bridge searches for the part
             shape = (await editor.command("stet.status"))["bridges"]["opencode"]
         assert session in shape["why"]
         assert len(await server.live(session, root)) == 1
@@ -191,7 +191,7 @@ async def test_without_a_session_nothing_is_done_and_a_newer_one_is_found(
         editor.open("notes.md")
         await wire.wait_until(lambda: any("/session?" in one.path for one in wire.asked))
         first = await server.session(root)
-        await server.session(root, parentID=first)  # a subagent's, which nobody talks to
+        await server.session(root, parentID=first)  # a subagent's session, which users do not see
         editor.focus("notes.md")
         editor.select("notes.md", "note 101")
         await wire.wait_for("note 101")
@@ -256,7 +256,7 @@ async def test_a_server_that_was_killed_is_reported_again_when_it_is_back(
         await server.kill()
         editor.open("notes.md")
         editor.focus("notes.md")
-        await wire.wait_until(lambda: len(wire.asked) > n_asked)  # in vain
+        await wire.wait_until(lambda: len(wire.asked) > n_asked)  # without success
         await server.run()
         editor.select("notes.md", "note 105")
         await wire.wait_for("note 105")

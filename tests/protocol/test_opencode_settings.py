@@ -1,4 +1,4 @@
-"""The bridge to OpenCode as its user switches it, against a server that is none."""
+"""The bridge to OpenCode with its settings, connected to a fake server."""
 
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,6 @@ async def test_a_project_can_not_name_a_server_but_switch_yours_off(root: Path) 
             editor.open("a.py")
             message = await editor.wait_for_message("bridges.opencode.url")
             while not (await editor.command("stet.status"))["ready"]:
-                pass  # each question is a round trip
+                pass  # each request is a round trip
         assert "may only narrow" in message
         assert (stranger.asked, server.asked) == ([], [])

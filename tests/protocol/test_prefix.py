@@ -1,4 +1,4 @@
-"""A provider's prompt cache holds: each request begins with the bytes of the one before."""
+"""A provider's prompt cache is effective: each request begins with the bytes of the one before."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ DONE = api.call("done", summary="Done.")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of code."""
+    """Make a workspace of code."""
     folder = tmp_path / "ws"
     folder.mkdir()
     for name, text in FILES.items():
@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def long_turn(number: int) -> list[api.Reply]:
-    """A turn of ten rounds that reads, edits and errs."""
+    """Make the replies of a turn of ten rounds that reads, edits and fails."""
     reads = [api.call("read_file", file=f"f{n}.py") for n in range(6)]
     new = f"value_0_{number} = 'new'"
     edit = api.call(

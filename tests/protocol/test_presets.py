@@ -1,4 +1,4 @@
-"""What is attached to questions, and presets of it, in real sessions."""
+"""Attachments of questions, and presets of attachments, in real sessions."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ SETTINGS = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Notes, one of them hidden."""
+    """Make notes, one of them hidden."""
     folder = tmp_path / "ws"
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -43,26 +43,26 @@ def root(tmp_path: Path) -> Path:
 
 
 async def attached(editor: FakeEditor, *given: object) -> dict[str, Any]:
-    """What `stet.context` answers, without the presets."""
+    """Return the result of `stet.context`, without the presets."""
     answer = await editor.command("stet.context", *given)
     return {name: value for name, value in answer.items() if name != "presets"}
 
 
 async def presets(editor: FakeEditor) -> list[tuple[str, str]]:
-    """Names of presets, and where they come from."""
+    """Return the names of presets with their sources."""
     answer = await editor.command("stet.context")
     return [(one["name"], one["from"]) for one in answer["presets"]]
 
 
 async def refusal(editor: FakeEditor, command: str, given: object) -> tuple[int, str]:
-    """Code and message of the error."""
+    """Return code and message of the error."""
     with pytest.raises(JsonRpcException) as raised:
         await editor.command(command, given)
     return raised.value.code, raised.value.message
 
 
 async def sent(editor: FakeEditor, **arguments: object) -> str:
-    """What would be attached to a question."""
+    """Return the attachments that a question would send."""
     answer = await editor.command("stet.showContext", {"prompt": "Why?", **arguments})
     return "".join(one["text"] for one in answer["sections"] if one["name"] == "attached_files")
 
@@ -94,7 +94,7 @@ async def test_what_is_attached_goes_with_questions_until_it_is_cleared(
             "docs/d.md",
         ]
         assert '<folder_contents path="docs">\ndocs/c.md\ndocs/d.md\n</folder_contents>' in text
-        # A folder's files are shown by their heads, and are in the scope `context` of edits.
+        # A folder's files are shown by their first lines, and are in the scope `context` of edits.
         assert 'lines="1-20" total_lines="41"' in text
         turn = await run(editor, "Both", uri=uri)
         assert [(one["file"], one["rule"]) for one in turn["rejectedEdits"]] == [
@@ -152,13 +152,13 @@ async def test_presets_and_what_is_attached_outlive_the_server(root: Path, tmp_p
     async with FakeEditor.start(root, env=env, settings=SETTINGS) as editor:
         await ready(editor)
         uri = editor.open("a.md")
-        # A preset serves one question; one of the settings may name what is not there.
+        # A preset is for one question; a preset of the settings may name missing files.
         text = await sent(editor, uri=uri, preset="notes")
         assert '<file_contents path="b.md"' in text
         turn = await run(editor, "Why?", uri=uri, preset="notes")
         assert turn["notes"] == ["preset 'notes': There is no file or folder 'gone.md'."]
         assert (await attached(editor))["files"] == []
-        # The saved one of a name counts.
+        # A saved preset overrides one of the settings.
         await attached(editor, {"add": ["docs/c.md", "docs/d.md"], "save": "notes"})
         await attached(editor, {"scope": "folder", "save": "Mine"})
         await attached(editor, {"clear": True, "add": "b.md"})

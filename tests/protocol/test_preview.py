@@ -1,4 +1,4 @@
-"""`stet.preview`: one edit that the user picks from, for editors that let them."""
+"""`stet.preview`: one edit, of which the user selects parts, for editors that support this."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ TEXT = "one\ntwo\nthree\nfour\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def edits(folder: Path) -> dict[str, str]:
-    """A model that changes two lines of one file, adds one to another, and makes a third."""
+    """Return the environment of a model that edits two files and creates a third."""
     return scripted(
         folder,
         calls(

@@ -1,4 +1,4 @@
-"""The persona and the instructions that the model is sent, and prompts of the user and the project."""
+"""The persona and the instructions in requests, and prompts of the user and the project."""
 
 from pathlib import Path
 from typing import Any

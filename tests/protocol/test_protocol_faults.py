@@ -1,7 +1,7 @@
-"""Faults of the protocol itself, P1 to P12 of the list that the project keeps, against the whole server.
+"""Faults of the protocol itself, P1 to P12 of the project's list, in the whole server.
 
-After each, the server answers, a change that comes next is taken, its text is the editor's to the byte,
-and the hunk that waits there still waits. One server has to survive all but those about its beginning
+After each, the server answers, accepts the next change, its text equals the editor's byte by byte,
+and the pending hunk is still pending. One server must survive all faults except those of its start
 and end.
 """
 
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 class Session:
-    """A document with a hunk that waits, and an editor made of bytes."""
+    """A document with a pending hunk, and a raw client."""
 
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
@@ -52,26 +52,26 @@ class Session:
         self.hunk = ""
 
     async def begin(self) -> None:
-        """Open the document and have the hunk proposed."""
+        """Open the document and propose the hunk."""
         self.peer.send(opened(URI, TEXT))
         while not (await self.command("stet.status"))["ready"]:
-            pass  # each question is a round trip
+            pass  # each request is a round trip
         spec = {"edit": URI, "changes": [[OLD, NEW]]}
         [self.hunk] = (await self.command("test.propose", spec))["hunks"]
         self.peer.earlier()
 
     async def command(self, name: str, *arguments: object) -> Any:
-        """What a command answers."""
+        """Return the result of a command."""
         return await command_result(self.peer, name, *arguments)
 
     def type(self, text: str = "+") -> None:
-        """Type at the very beginning."""
+        """Type at the start of the document."""
         self.version += 1
         self.text = text + self.text
         self.peer.send(changed(URI, self.version, replaced((0, 0), (0, 0), text)))
 
     async def survives(self, errors: Errors = ()) -> None:
-        """Exactly these errors (id, code) came back, and nothing has come to harm."""
+        """Check that exactly these errors (id, code) were returned, and nothing was harmed."""
         self.type()
         assert (await self.command("stet.status"))["pending"] == 1
         found = [one for one in self.peer.earlier() if "error" in one]
@@ -83,7 +83,7 @@ class Session:
 
 @asynccontextmanager
 async def begun() -> AsyncIterator[Session]:
-    """A server that has the document and the hunk."""
+    """Start a server with the document and the hunk."""
     with TemporaryDirectory() as home:
         async with connected(PROPOSING_SERVER, env=isolated_home(home)) as peer:
             session = Session(peer)
@@ -93,13 +93,13 @@ async def begun() -> AsyncIterator[Session]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def survivor() -> AsyncIterator[Session]:
-    """The one that has to survive all of this."""
+    """Yield the session that must survive all faults."""
     async with begun() as session:
         yield session
 
 
 def named(fault: tuple[str, object, object]) -> str:
-    """Number and name."""
+    """Return number and name."""
     return fault[0]
 
 
@@ -127,7 +127,7 @@ async def test_a_message_is_read_under_any_headers(survivor: Session, header: st
 
 
 def deep(n: int, opening: bytes, closing: bytes) -> bytes:
-    """JSON nested so deep."""
+    """Return JSON nested `n` levels deep."""
     return opening * n + b"1" + closing * n
 
 
@@ -185,17 +185,17 @@ async def test_bytes_that_make_no_message_cost_nothing_else(
 
 
 def wrong(method: str, *params: object) -> list[Message]:
-    """The same request with each of these params."""
+    """Make the same request with each of these params."""
     return [request(1, method, one) for one in params]
 
 
 def commands(name: str, *arguments: object) -> list[Message]:
-    """The same command with each of these arguments."""
+    """Make the same command with each of these arguments."""
     return [command(1, name, one) for one in arguments]
 
 
 def refused(code: int, messages: Sequence[Message]) -> tuple[Sequence[Message], Errors]:
-    """Each is answered with this error."""
+    """Expect this error as the answer to each message."""
     return messages, [(1, code)] * len(messages)
 
 

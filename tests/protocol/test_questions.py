@@ -1,4 +1,4 @@
-"""A turn that asks waits for its answer, in every editor, and holds nothing meanwhile."""
+"""A turn with a question waits for the answer, in every editor, and blocks nothing meanwhile."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ SETTINGS = {"context": {"warnTokens": 100}, "agent": {"maxSeconds": 30}}
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\ntwo\n")
@@ -35,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def waiting(editor: FakeEditor, uri: str, prompt: str) -> str:
-    """A turn that waits; gives its id."""
+    """Start a turn that waits; return its id."""
     turn = await ask(editor, prompt, uri=uri, mode="ask", line=2)
     [shown] = await editor.wait_for_diagnostics(uri)
     assert (shown.code, shown.source, shown.range.start.line) == ("question", "stet", 1)
@@ -52,7 +52,7 @@ async def test_nothing_is_sent_before_the_yes(root: Path) -> None:
         FakeEditor.start(root, env=provider(server), settings=SETTINGS) as editor,
     ):
         uri = editor.open("a.txt")
-        # A button that is pressed at once, where the editor has them.
+        # A button is pressed at once, if the editor has buttons.
         editor.answer_message = lambda params: (params.actions or [])[0].title
         ended = await end_of(editor, await ask(editor, "By button", mode="ask"))
         assert (ended["state"], ended["answer"], len(server.requests)) == ("completed", "Hi.", 1)
@@ -97,7 +97,7 @@ async def test_a_no_and_a_cancel_end_the_turn_and_send_nothing(root: Path) -> No
         assert server.requests == []
 
 
-# -- what the agent asks -------------------------------------------------------------------------
+# -- questions of the agent ----------------------------------------------------------------------
 
 CLIENTS = sorted(PROFILES)
 RED_OR_GREEN: dict[str, Any] = {"question": "Which\u202e colour?", "choices": ["Red", "Green"]}
@@ -105,18 +105,18 @@ FREE: dict[str, Any] = {"question": "What is it called?"}
 
 
 def asking(folder: Path, *questions: dict[str, Any]) -> dict[str, str]:
-    """A model that asks, and repeats the answer in the end."""
+    """Return the environment of a model that asks, and repeats the answer at the end."""
     return scripted(folder, *(calls(("ask_user", one)) for one in questions), done())
 
 
 async def asked(editor: FakeEditor, uri: str | None, prompt: str = "Hello") -> tuple[str, str]:
-    """A turn that waits with its question; gives its id and the question's."""
+    """Start a turn that waits with its question; return the ids of both."""
     turn = await ask(editor, prompt, **({"uri": uri, "line": 2} if uri else {}))
     return turn, await question_of(editor, turn)
 
 
 async def received(editor: FakeEditor, turn: str) -> list[str]:
-    """The states of a turn's calls, once it is over and nothing of its question is left."""
+    """Return the states of a finished turn's calls; check that nothing of its question is left."""
     ended = await end_of(editor, turn)
     assert (ended["state"], ended["question"]) == ("completed", None)
     await editor.wait_until(lambda: not any(editor.diagnostics.values()))
@@ -143,18 +143,18 @@ async def test_a_question_is_answered_in_every_way_there_is(
 
 
 async def by_button(editor: FakeEditor, uri: str, *, has_any: bool) -> None:
-    """A message's button, where the editor has any."""
+    """Answer with a message's button, if the editor has any."""
     editor.answer_message = lambda params: (params.actions or [])[1].title
     turn = await ask(editor, "By button", uri=uri, line=2)
     if not has_any:
-        # There are none: the message says how else.
+        # Without buttons, the message names the command.
         await editor.wait_for_message("`stet.answer`: 1: Red / 2: Green")
         await editor.command("stet.answer", "2")
     assert await received(editor, turn) == ["completed", "completed"]
 
 
 async def by_action(editor: FakeEditor, uri: str) -> None:
-    """A code action at the question's place."""
+    """Answer with a code action at the question's place."""
     turn, _ = await asked(editor, uri, "By action")
     [shown] = await editor.wait_for_diagnostics(uri)
     assert (shown.code, shown.range.start.line) == ("question", 1)
@@ -164,10 +164,10 @@ async def by_action(editor: FakeEditor, uri: str) -> None:
 
 
 async def by_command(editor: FakeEditor, uri: str) -> None:
-    """The command, in any words."""
+    """Answer with the command, in any words."""
     turn, question = await asked(editor, uri, "By command")
     await editor.wait_for_diagnostics(uri)
-    # The action for words says how.
+    # The action for other words explains how to answer.
     before = len(editor.messages)
     await editor.choose(uri, "two", f"Stet: Answer turn {turn} in words: What is it called?")
     await editor.wait_until(lambda: len(editor.messages) > before)
@@ -180,7 +180,7 @@ async def by_command(editor: FakeEditor, uri: str) -> None:
 
 
 async def in_chat(editor: FakeEditor) -> None:
-    """Words under the last heading of the chat document."""
+    """Answer with words under the last heading of the chat document."""
     chat = await opened(editor, "stet.newChat")
     write(editor, chat, "In the chat\n")
     turn = (await editor.command("stet.send", {"uri": chat}))["turn"]
@@ -194,7 +194,7 @@ async def in_chat(editor: FakeEditor) -> None:
 
 
 async def never(editor: FakeEditor, uri: str) -> None:
-    """No answer: the question goes with its turn."""
+    """Do not answer: the question ends with its turn."""
     turn, question = await asked(editor, uri, "Never")
     await editor.wait_for_diagnostics(uri)
     assert (await editor.command("stet.cancel", turn))["turns"] == [turn]
@@ -226,7 +226,7 @@ async def test_buttons_of_a_question_that_is_answered_elsewhere_go(
         uri = editor.open("a.txt")
         turn, question = await asked(editor, uri)
         await editor.wait_until(lambda: editor.n_buttons == 1)
-        # Asked again, there is one message, not two.
+        # The repeated question shows one message, not two.
         assert await editor.command("stet.answer", {"question": question}) == {"turn": turn}
         await editor.wait_until(lambda: len(editor.asked) == 2 and editor.n_buttons == 1)
         with pytest.raises(JsonRpcException, match="choose of 'Red', 'Green'"):

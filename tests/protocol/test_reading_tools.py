@@ -1,4 +1,4 @@
-"""The tools that read, driven by a model through the server: what comes back for each."""
+"""Reading tools, called by a model through the server: the result of each."""
 
 import json
 import os
@@ -53,7 +53,7 @@ Call = tuple[str, dict[str, Any]]
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of notes and code, with something to hide."""
+    """Make a workspace of notes and code, with something to hide."""
     folder = tmp_path / "ws"
     for name, text in FILES.items():
         path = folder / name

@@ -1,4 +1,4 @@
-"""Secrets are planted in everything that a model is sent; none reaches a request, and the request log counts them."""
+"""Secrets in all inputs of a model: none is in a request, and the request log counts them."""
 
 import asyncio
 import re
@@ -32,7 +32,7 @@ DONE = api.call("done", summary="Done.")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace with a key in each file."""
+    """Make a workspace with a key in each file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     texts = {
@@ -49,7 +49,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def settings(web: WebServer | None = None, **privacy: object) -> dict[str, Any]:
-    """A command that prints a key, and a search API."""
+    """Make settings with a command that prints a key, and a search API."""
     command = {"name": "show", "safe": True, "argv": [sys.executable, "print.py"]}
     reported: dict[str, Any] = {
         "agent": {"disabledTools": [], "commands": [command], "maxTokens": 1_000_000},
@@ -64,7 +64,7 @@ def settings(web: WebServer | None = None, **privacy: object) -> dict[str, Any]:
 
 
 def leaked(bodies: list[Any]) -> list[str]:
-    """Return the planted secrets that are in some request."""
+    """Return the planted secrets that are in any request."""
     message = str(bodies)
     lines = [line for line in PEM.splitlines() if "-----" not in line]
     return [name for name, key in PLANTED.items() if key in message] + [
@@ -73,7 +73,7 @@ def leaked(bodies: list[Any]) -> list[str]:
 
 
 async def written(editor: FakeEditor) -> str:
-    """What the document of `stet.ledger` says, which the editor was asked to show."""
+    """Return the text of the document that `stet.ledger` shows."""
     uri = (await editor.command("stet.ledger"))["uri"]
     await editor.wait_until(lambda: [one for one in editor.shown_documents if one.uri == uri])
     return await asyncio.to_thread(Path(uri.removeprefix("file://")).read_text)
@@ -120,7 +120,7 @@ async def test_no_secret_reaches_a_request_from_anywhere(root: Path) -> None:
     assert {f"[redacted: {kind}" for kind in KINDS} | {"[redacted: private key line"} <= marked
     assert leaked([ledger]) == []
     assert "result of read_file c.py lines 1-" in ledger
-    # What was sent once is sent again to the byte.
+    # Text that was sent once is repeated byte by byte.
     assert min(cached_share(before, after) for before, after in pairwise(bodies)) == 1.0
 
 

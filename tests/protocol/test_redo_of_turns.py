@@ -1,4 +1,4 @@
-"""A turn that was undone as a whole is restored and accepted as a whole: every file is as it was."""
+"""A turn undone as a whole is restored and accepted as a whole: every file is as before."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,7 +42,7 @@ TURNS: dict[str, tuple[Mapping[str, Any], ...]] = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     return two_files(tmp_path / "ws")
 
 
@@ -64,7 +64,7 @@ async def test_a_turn_is_undone_restored_and_accepted_again(
 
 
 def files(editor: FakeEditor, root: Path) -> dict[str, str]:
-    """What all files hold, once they are saved."""
+    """Save all files and return their texts."""
     for name in tuple(editor.documents):
         editor.save(name)
     return {path.name: path.read_text() for path in root.iterdir()}

@@ -1,4 +1,4 @@
-"""Proposals outlive the server, however it ends, and find their places in files that moved on."""
+"""Proposals survive any exit of the server, and find their places in files that have changed."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ FIVE = TEXT.splitlines(keepends=True)[4]
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    """A state folder that stays, and a model that writes digits into both files."""
+    """Return the environment with a state folder, and a model that writes digits."""
     script = scripted(
         tmp_path,
         calls(("read_file", {"file": "a.txt"}), ("read_file", {"file": "b.txt"})),
@@ -66,7 +66,7 @@ async def test_hunks_are_there_after_kill_9_in_files_that_moved_on(
             "h4": ("rejected", {"line": 2, "character": 0}),
             "h5": ("pending", {"line": 0, "character": 0}),
         }
-        # Those of the file that is not open are shown too.
+        # The hunks of the closed file are shown too.
         [shown] = await editor.wait_for_diagnostics("b.txt")
         assert (shown.data, shown.range.start.line) == ({"hunk": "h5"}, 0)
         await editor.command("stet.accept", {"hunk": "h2"})
@@ -157,7 +157,7 @@ async def test_without_a_place_to_keep_them_proposals_live_as_long_as_the_server
         shown_text = await editor.wait_for_message("can't keep its proposals")
         assert str(tmp_path / "state") in shown_text
         await run(editor, "Digits", uri=uri)
-        # Their numbers are taken from the clock: those of earlier runs are not known.
+        # The hunks' numbers start from the clock, as those of earlier runs are unknown.
         accepted = (await editor.command("stet.accept", {"uri": uri}))["hunks"]
         assert len(accepted) == 3
         await wait_for_states(editor, **dict.fromkeys(accepted, "accepted"))

@@ -1,4 +1,4 @@
-"""`stet.resolve` with `retry`: the agent does a conflict again, in every way that can go."""
+"""`stet.resolve` with `retry`: the agent repeats a conflicting edit, with every outcome."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ HANGS = Reply(end=End.HANG)
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\ntwo\nthree\n")
@@ -30,12 +30,12 @@ def root(tmp_path: Path) -> Path:
 
 
 def call(name: str, arguments: dict[str, Any]) -> Reply:
-    """A provider's answer that calls a tool."""
+    """Make a provider's answer that calls a tool."""
     return api.of(Completion("", (ToolCall("c", name, json.dumps(arguments)),)))
 
 
 def does(*wanted: tuple[str, dict[str, Any]]) -> list[Reply]:
-    """A turn that makes these calls, one after the other, and says that it is done."""
+    """Make a turn of these calls, one after the other, and a final `done`."""
     return [*(call(*one) for one in wanted), api.call("done", summary="Done.")]
 
 
@@ -43,7 +43,7 @@ FIRST = does(edit("a.txt", "two", "2", "Two"))
 
 
 async def conflict(editor: FakeEditor, theirs: str = "zwei\n") -> str:
-    """`h1` in conflict; gives the file's URI."""
+    """Bring `h1` into conflict; return the file's URI."""
     uri = editor.open("a.txt")
     await run(editor, "Digits", uri=uri)
     editor.change(uri, "two\n", theirs)
@@ -52,7 +52,7 @@ async def conflict(editor: FakeEditor, theirs: str = "zwei\n") -> str:
 
 
 async def end_of(editor: FakeEditor, turn: str) -> Any:
-    """The turn once it is over; its title is longer than a line."""
+    """Wait for the end of a turn, whose title is longer than a line; return the turn."""
     while True:
         arrived = editor.n_news
         found = await editor.command("stet.turn", {"turn": turn})
@@ -101,7 +101,7 @@ async def test_prompt_with_the_text_of_a_retry_is_no_retry(root: Path) -> None:
 
 
 async def test_a_retry_that_an_older_version_has_left_is_over(root: Path, tmp_path: Path) -> None:
-    """Turns of older versions have no field for the hunk; no retry outlives its server."""
+    """Turns of older versions have no field for the hunk; no retry survives its server."""
     state = tmp_path / "state"
     async with OpenAIServer([*FIRST, HANGS, *does(edit("a.txt", "zwei", "2 (zwei)"))]) as server:
         env = {**provider(server), "XDG_STATE_HOME": str(state)}

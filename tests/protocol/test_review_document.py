@@ -1,4 +1,4 @@
-"""`stet.review`: a page that is edited and saved says what is to be done with its hunks."""
+"""`stet.review`: editing and saving the page decides about its hunks."""
 
 import re
 from collections.abc import AsyncIterator, Callable
@@ -27,7 +27,7 @@ CLIENTS = ["neovim", "vscode", "helix", "eglot"]
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -38,7 +38,7 @@ def root(tmp_path: Path) -> Path:
 async def reviewing(
     root: Path, tmp_path: Path, client: str = "neovim"
 ) -> AsyncIterator[tuple[FakeEditor, str, Path]]:
-    """An editor with three hunks and their page open; the page's URI and path."""
+    """Start an editor with three hunks and their page open; yield the page's URI and path too."""
     env = scripted(
         tmp_path,
         calls(*(edit("a.txt", old, new) for old, new in (("two", "2"), ("five", "5"), ("eight", "8")))),
@@ -51,7 +51,7 @@ async def reviewing(
 
 
 async def opened(editor: FakeEditor) -> tuple[str, Path]:
-    """The page, open in the editor as it does when it is asked to show one."""
+    """Open the page in the editor, like an editor that is asked to show it."""
     uri = (await editor.command("stet.review"))["uri"]
     await editor.wait_until(lambda: [each for each in editor.shown_documents if each.uri == uri])
     editor.open(uri)
@@ -59,7 +59,7 @@ async def opened(editor: FakeEditor) -> tuple[str, Path]:
 
 
 def save(editor: FakeEditor, uri: str, change: Callable[[str], str]) -> None:
-    """Edit the page and save it; what it holds on the disk then is nobody's business."""
+    """Edit the page and save it; its contents on the disk don't matter then."""
     old, new = editor.text(uri), change(editor.text(uri))
     if old != new:
         editor.change(uri, old, new)
@@ -68,7 +68,7 @@ def save(editor: FakeEditor, uri: str, change: Callable[[str], str]) -> None:
 
 
 def without(text: str, hunk: str) -> str:
-    """The page with a hunk deleted."""
+    """Return the page's text without a hunk."""
     return re.sub(rf"@@ [^\n]* @@ {hunk} [^\n]*\n(?:[ +\-][^\n]*\n)*", "", text)
 
 
@@ -170,7 +170,7 @@ async def test_a_new_file_is_amended_and_a_removal_is_only_taken_or_left(
     )
     settings: dict[str, object] = {"agent": {"disabledTools": []}}
     async with FakeEditor.start(root, settings=settings, env=env) as editor:
-        # What is not saved can't go yet: the removal waits, though the user has said yes.
+        # An unsaved file can't be removed yet: the accepted removal is pending.
         editor.type(editor.open("a.txt"), 0, 0, "x")
         await run_answering(editor, "Digits", "Delete", uri=editor.uri("a.txt"))
         uri, _ = await opened(editor)
@@ -226,6 +226,6 @@ async def test_a_page_is_known_as_long_as_it_is_open_and_not_long_after_that(
 
 
 async def another(editor: FakeEditor, page: str, line: str) -> tuple[str, Path]:
-    """A page of the same hunks, behind one line of the first that is another."""
+    """Open a page of the same hunks, after a change of one line of the first hunk."""
     save(editor, page, lambda text: re.sub(r"(?m)^\+(?!\+\+ ).*\n", line, text, count=1))
     return await opened(editor)

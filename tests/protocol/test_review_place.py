@@ -1,4 +1,4 @@
-"""A question asked from the review page is about what the page shows under the cursor."""
+"""A question asked from the review page is about the lines that the page shows under the cursor."""
 
 import re
 from collections.abc import AsyncIterator
@@ -18,7 +18,7 @@ EDITS = (("five", "5\nV"), ("nine", "nine\nten"))
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files with the same text."""
+    """Make a workspace of two files with the same text."""
     folder = tmp_path / "ws"
     folder.mkdir()
     for name in ("a.py", "b.py"):
@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 async def reviewing(
     root: Path, tmp_path: Path, style: str = "margin", client: str = "neovim"
 ) -> AsyncIterator[tuple[FakeEditor, str]]:
-    """An editor whose user was in a.py and is on the page of two hunks in b.py; the page's URI."""
+    """Start an editor in a.py and open the page of two hunks in b.py; yield both."""
     env = scripted(tmp_path, calls(*(edit("b.py", *change) for change in EDITS)), done())
     settings = {"edit": {"reviewStyle": style}}
     async with FakeEditor.start(root, env=env, settings=settings, client=client) as editor:
@@ -44,7 +44,7 @@ async def reviewing(
 
 
 async def asked_about(editor: FakeEditor, **arguments: Any) -> str:
-    """The file and the lines that a question is about, as a model is shown them: `a.py 2`."""
+    """Return the file and lines that a question is about, as a model sees them: `a.py 2`."""
     answer = await editor.command("stet.showContext", {"prompt": "Why?", **arguments})
     sections = {part["name"]: part["text"] for part in answer["sections"]}
     selected = re.search(
@@ -59,7 +59,7 @@ async def asked_about(editor: FakeEditor, **arguments: Any) -> str:
 
 
 async def places(editor: FakeEditor, page: str, *needles: str) -> dict[str, str]:
-    """What a question is about on each of these lines of the page."""
+    """Return the subject of a question for each of these lines of the page."""
     return {
         needle: await asked_about(editor, **line_of(editor, page, needle)) for needle in needles
     }

@@ -1,4 +1,4 @@
-"""A selection of any editor is rewritten to the character."""
+"""A selection is rewritten exactly, in every editor."""
 
 from pathlib import Path
 
@@ -109,7 +109,7 @@ async def test_on_an_empty_selection_no_rewrite_is_offered(root: Path, tmp_path:
 async def test_what_helix_sends_without_a_selection_means_the_line(
     root: Path, tmp_path: Path
 ) -> None:
-    """It sends the character under the cursor, which nobody has selected."""
+    """Helix sends the character under the cursor, which the user has not selected."""
     env = scripted(tmp_path, {"text": "```\nTWO\n```"})
     async with FakeEditor.start(root, client="helix", env=env) as editor:
         uri = editor.open("a.md", TEXT)

@@ -1,4 +1,4 @@
-"""Whatever a model does, a turn ends within its limits, in the state that the contract names."""
+"""Whatever a model does, a turn ends within its limits, in the documented state."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ LIST = api.call("list_files")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def asked(root: Path, *replies: api.Scripted, **agent: Any) -> Any:
-    """A turn that proposes nothing, to its end."""
+    """Run a turn without proposals to its end."""
     async with (
         OpenAIServer(replies) as server,
         FakeEditor.start(root, env=provider(server), settings={"agent": agent}) as editor,
@@ -40,7 +40,7 @@ async def asked(root: Path, *replies: api.Scripted, **agent: Any) -> Any:
 
 
 async def ran(root: Path, *replies: api.Scripted, **agent: Any) -> tuple[Any, OpenAIServer]:
-    """A turn to its end, in a server that is alive and well afterwards; what it proposed can be had."""
+    """Run a turn to its end; check that the server works and that its hunks can be accepted."""
     async with (
         OpenAIServer([EDIT, *replies]) as server,
         FakeEditor.start(root, env=provider(server), settings={"agent": agent}) as editor,
@@ -56,7 +56,7 @@ async def ran(root: Path, *replies: api.Scripted, **agent: Any) -> tuple[Any, Op
 
 
 def broken(number: int) -> Reply:
-    """An edit of text that is not there."""
+    """Make an edit of a text that does not exist."""
     return api.call("edit_file", file="a.txt", old_text="lost", new_text=f"new {number}")
 
 
@@ -123,7 +123,7 @@ async def test_a_server_that_does_not_know_allowed_tools_is_asked_without_them(r
 
 
 def flood(**fields: Any) -> Reply:
-    """An answer that would never end."""
+    """Make an answer that would never end."""
     start = api.delta(content="", **({} if "tool_calls" not in fields else fields))
     return Reply([start, *[api.delta(**fields)] * 3000], End.HANG)
 
@@ -209,18 +209,18 @@ async def test_cancelled_after_any_chunk_nothing_follows_within_200_ms(root: Pat
         uri = editor.open("a.txt")
         for n_chunks in places:
             took = [await cancelled(editor, server, uri) for _ in range(TRIES)]
-            # The best of a few: what else the machine does may hold any one of them.
+            # The fastest of a few: other work of the machine may delay any of them.
             assert min(took) < 0.2, f"behind {n_chunks} chunks: {took}"
         assert editor.text(uri) == TEXT
         assert json.dumps(await editor.command("stet.proposals")) == "[]"
 
 
 async def cancelled(editor: FakeEditor, server: OpenAIServer, uri: str) -> float:
-    """Cancel a turn in the middle of its answer; gives the seconds until the model is let go."""
+    """Cancel a turn in the middle of its answer; return the seconds until the request is closed."""
     n_before = len(server.requests)
     turn = await ask(editor, "Do it", uri=uri)
     await server.asked(n_before + 1)
-    # After this round trip all text of the model is in flight.
+    # After this round trip the whole text of the model is in flight.
     assert (await editor.command("stet.turn", turn))["state"] == "running"
     started = time.perf_counter()
     async with asyncio.timeout(60):

@@ -1,4 +1,4 @@
-"""The editable scopes `current`, `linked` and `context`: what may be edited, and to whom the rest is reported."""
+"""The editable scopes `current`, `linked` and `context`: the editable and the refused files."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ WHAT = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Notes that link to each other."""
+    """Make notes that link to each other."""
     folder = tmp_path / "ws"
     (folder / "sub").mkdir(parents=True)
     for name, text in FILES.items():
@@ -38,7 +38,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def call(*wanted: tuple[str, dict[str, Any]]) -> api.Reply:
-    """A provider's answer that calls tools."""
+    """Make a provider's answer that calls tools."""
     made = (ToolCall(f"c{n}", tool, json.dumps(found)) for n, (tool, found) in enumerate(wanted))
     return api.of(Completion("", tuple(made)))
 
@@ -67,7 +67,7 @@ async def test_what_is_outside_the_scope_is_refused_and_the_model_and_the_user_a
         FakeEditor.start(root, settings=settings, env=provider(server)) as editor,
     ):
         uri = editor.open("cur.md")
-        if types:  # a link that is not on the disk yet
+        if types:  # an unsaved link
             editor.change(uri, "text\n", "text [[typed]]\n")
         turn = await run(editor, "Shout", uri=uri)
         hunks = await editor.command("stet.proposals")

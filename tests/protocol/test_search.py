@@ -1,4 +1,4 @@
-"""Searching for people: `stet.search`, `workspace/symbol`, `stet.reindex`, through a real server."""
+"""Search by the user: `stet.search`, `workspace/symbol`, `stet.reindex`, through a real server."""
 
 import asyncio
 import re
@@ -43,14 +43,14 @@ INVALID = -32602
 
 
 async def names(editor: FakeEditor, *arguments: object) -> list[str]:
-    """The files found, the best first."""
+    """Return the files found, the best first."""
     found = await editor.command("stet.search", *arguments)
     return [hit["uri"].rpartition("/")[2] for hit in found]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def editor(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[FakeEditor]:
-    """An editor whose server has its index."""
+    """Start an editor whose server has its index."""
     root = tmp_path_factory.mktemp("search") / "ws"
     for name, text in FILES.items():
         path = root / name

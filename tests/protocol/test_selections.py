@@ -1,4 +1,4 @@
-"""Everything that is selected is sent, with the line of the caret and the visible part of a large file."""
+"""All selections are sent, with the line of the caret and the visible part of a large file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ def select(
     *selections: tuple[Place, Place],
     visible: tuple[int, int] | None = None,
 ) -> None:
-    """Say what is selected, the main one first: pairs of anchor and active end; visible lines."""
+    """Report selections, the main one first: pairs of anchor and active end; and visible lines."""
     params = {
         "textDocument": {"uri": uri},
         "selections": [{"anchor": place(a), "active": place(b)} for a, b in selections],
@@ -52,7 +52,7 @@ async def shown(editor: FakeEditor, **arguments: object) -> dict[str, str]:
 
 
 def lines_of(sections: dict[str, str]) -> tuple[str, str, str]:
-    """What the context says of line, its content, and the lines that are shown."""
+    """Return the line, its content, and the shown lines, as the context has them."""
     found = {
         line.partition(": ")[0]: line.partition(": ")[2]
         for line in sections["current_file"].splitlines()
@@ -96,7 +96,7 @@ async def test_line_is_that_of_the_active_end(
         uri = editor.open("a.md")
         select(editor, uri, (anchor, active))
         assert lines_of(await shown(editor))[:2] == (line, content)
-        # The same selection named with the question: its active end is known.
+        # A selection named in the question: its active end is known from the editor.
         first, last = sorted((anchor, active))
         given = {"start": place(first), "end": place(last)}
         assert lines_of(await shown(editor, uri=uri, range=given))[:2] == (line, content)

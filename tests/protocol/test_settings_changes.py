@@ -1,4 +1,4 @@
-"""Settings that the editor has taken out fall back to their defaults, however it had given them."""
+"""Settings that the editor removes get their defaults, however the editor had sent them."""
 
 import asyncio
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.support.restarts import ready
 
 TEXT = "".join(f"line {n}\n" for n in range(40))
 DEFAULT = 20
-"""`context.headLines`, as the contract has it."""
+"""The documented default of `context.headLines`."""
 
 
 @pytest.fixture
@@ -26,14 +26,14 @@ def root(tmp_path: Path) -> Path:
 
 
 async def head(editor: FakeEditor) -> int:
-    """How many lines of an attached file are shown: what `context.headLines` says."""
+    """Return the number of lines shown of an attached file: the value of `context.headLines`."""
     answer = await editor.command("stet.showContext", {"prompt": "Why?", "file": "b.md"})
     text = next(one["text"] for one in answer["sections"] if one["name"] == "attached_files")
     return int(text.count("\tline "))
 
 
 async def wait_for_head(editor: FakeEditor, lines: int) -> None:
-    """Wait until a change has been taken over; each question is a round trip, so nothing spins."""
+    """Wait until a change is effective; each request is a round trip, so this is no busy loop."""
     async with asyncio.timeout(60):
         while await head(editor) != lines:
             pass
@@ -62,7 +62,7 @@ REMOVED: list[Any] = [
 async def test_what_was_given_at_the_start_and_taken_out_has_its_default(
     root: Path, tmp_path: Path, removed: Any
 ) -> None:
-    """An editor that can't be asked: all that it says is in the notification."""
+    """The editor answers no requests for settings: all its values are in the notification."""
     async with FakeEditor.start(
         root, client="kakoune", env=scripted(tmp_path), options={"stet": lines(5)}
     ) as editor:
@@ -118,7 +118,7 @@ async def test_the_users_file_shows_again_from_under_what_is_taken_out(
 async def test_settings_sent_at_startup_do_not_reset_the_options(
     root: Path, tmp_path: Path
 ) -> None:
-    """Neovim sends its settings after `initialized`, also where it has none but the options."""
+    """Neovim sends its settings after `initialized`, even if it has only the options."""
     async with FakeEditor.start(
         root, client="neovim", env=scripted(tmp_path), options={"stet": lines(5)}
     ) as editor:

@@ -1,4 +1,4 @@
-"""What a server that starts leaves of earlier ones: old removals go, and the state of lost folders."""
+"""Cleanup by a starting server: old files in the trash, and the state of missing folders."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ DAY = 86_400.0
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     folder = tmp_path / "ws"
     folder.mkdir()
     for name in ("kept.txt", "old.txt"):
@@ -29,12 +29,12 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    """A state folder that stays."""
+    """Return the environment with a persistent state folder."""
     return {"XDG_STATE_HOME": str(tmp_path / "state")}
 
 
 def put_back_in_time(state: Path, days: float) -> None:
-    """As if all that is in the trash had come there so long ago."""
+    """Make everything in the trash `days` older."""
     at = time.time() - days * DAY
     for nth, place in enumerate(sorted((state / "trash").iterdir()), 1):
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at + nth))
@@ -47,14 +47,14 @@ def age(paths: Iterable[Path], days: float) -> None:
 
 
 async def until_gone(editor: FakeEditor, *places: Path) -> None:
-    """Wait until these are not there any more; it is done beside everything else."""
+    """Wait until these paths are gone, which happens in the background."""
     async with asyncio.timeout(WAIT_SECONDS):
         while any(map(os.path.lexists, places)):
             await editor.command("stet.status")
 
 
 def in_trash(state: Path) -> list[str]:
-    """The names of the files in the trash."""
+    """Return the names of the files in the trash."""
     return sorted(path.name for path in (state / "trash").rglob("*") if path.is_file())
 
 

@@ -1,4 +1,4 @@
-"""Commands that come before the server is ready: none says that nothing is pending, none is lost."""
+"""Commands before the server is ready: none answers that nothing is pending, none is lost."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ TEXT = "one\ntwo\nand\nthree\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     folder = tmp_path / "ws"
     folder.mkdir()
     for name in ("a.txt", "b.txt"):
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def env(root: Path, tmp_path: Path) -> dict[str, str]:
-    """The state that a killed server has left: h1 is pending, h2 rejected, h3 pending in b.txt."""
+    """Make the state of a killed server: h1 is pending, h2 rejected, h3 pending in b.txt."""
     script = scripted(
         tmp_path,
         calls(("read_file", {"file": "b.txt"})),
@@ -124,7 +124,7 @@ async def test_a_question_keeps_the_place_that_it_was_asked_from(
             ("stet.showContext", {"prompt": "What is it?", "preset": "mine"}),
             ("stet.ask", {"prompt": "What else?"}),
         )
-        turn = (await plain)["turn"]  # it needs nothing of earlier runs
+        turn = (await plain)["turn"]  # this needs no state of earlier runs
         assert not preset.done()
         editor.select("b.txt", "one")
         editor.settings_reported.set()

@@ -1,4 +1,4 @@
-"""What `stet.status` says of the model: which, and why there is none."""
+"""The model in `stet.status`: its name, or the reason for its absence."""
 
 import socket
 from pathlib import Path
@@ -31,14 +31,14 @@ async def test_status_after_a_turn_without_a_model_holds_the_reason(tmp_path: Pa
 
 
 def free_address() -> str:
-    """An address at which nothing listens."""
+    """Return an address at which nothing listens."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{one.getsockname()[1]}/v1"
 
 
 def changed(editor: FakeEditor, model: dict[str, Any]) -> None:
-    """The user has changed the settings of the model."""
+    """Change the settings of the model as the user."""
     params = lsp.DidChangeConfigurationParams({"stet": {"model": model}})
     editor.workspace_did_change_configuration(params)
 

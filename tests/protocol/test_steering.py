@@ -1,4 +1,4 @@
-"""`stet.steer`: what the user says while a turn runs."""
+"""`stet.steer`: messages of the user to a running turn."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ DONE = api.call("done", summary="Done.")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\n")
@@ -26,12 +26,12 @@ def root(tmp_path: Path) -> Path:
 
 
 def slow(reply: Reply) -> Reply:
-    """The reply, slowly enough for the user to speak first."""
+    """Return the reply, slow enough for the user to send a message first."""
     return Reply([*reply.events], pause=0.15)
 
 
 def message(asked: HttpRequest) -> list[tuple[str, Any]]:
-    """Who said what in a request, from its end."""
+    """Return the roles and texts of a request, from its end."""
     return [(one["role"], one["content"]) for one in reversed(asked.body["messages"])]
 
 

@@ -1,4 +1,4 @@
-"""Providers that check names, ids and arguments: no call of a model breaks its chat."""
+"""Providers that validate names, ids and arguments: no call of a model breaks its chat."""
 
 import asyncio
 import json
@@ -31,13 +31,13 @@ LONG_ID = "call_" + "0123456789" * 7
 
 
 def calling(name: str, call_id: str = "call_0", arguments: str = '{"file": "a.txt"}') -> Reply:
-    """An answer that calls one tool, as it came."""
+    """Make an answer that calls one tool, with unchanged arguments."""
     return api.of(Completion("", (ToolCall(call_id, name, arguments),)))
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\ntwo\n")
@@ -103,7 +103,7 @@ async def test_no_name_id_or_argument_breaks_a_chat_or_its_continuation(
 
 
 def broken(fields: str) -> str:
-    """A kept conversation as an earlier version may have left it."""
+    """Return a stored conversation as an earlier version may have left it."""
     kept = json.loads(fields)
     for exchange in kept["history"]:
         for message in exchange["messages"]:
@@ -127,7 +127,7 @@ async def test_a_chat_that_is_already_broken_goes_on(root: Path, tmp_path: Path)
         await run(editor, "The first question")
         [database] = (tmp_path / "state").rglob("state.db")
         while not (rows := query(database, "SELECT nth, fields FROM chat")):
-            await editor.command("stet.status")  # what a chat knows is kept after its turn
+            await editor.command("stet.status")  # a chat is stored after its turn
     for nth, fields in rows:
         query(database, "UPDATE chat SET fields = ? WHERE nth = ?", broken(str(fields)), nth)
     strict = StrictProvider(DONE)

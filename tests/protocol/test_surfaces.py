@@ -1,4 +1,4 @@
-"""What the editor shows of hunks: diagnostics, actions, lenses, hovers, in every editor."""
+"""The display of hunks: diagnostics, actions, lenses, hovers, in every editor."""
 
 from pathlib import Path
 from textwrap import dedent
@@ -32,7 +32,7 @@ HOSTILE = "See [x](http://evil.test) ![](http://evil.test/i.png) <img src=x> www
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one module and a build file."""
+    """Make a workspace of one module and a build file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "shapes.py").write_text(SHAPES)
@@ -41,7 +41,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def three_edits(folder: Path) -> dict[str, str]:
-    """A model that changes two places of one function and one of another."""
+    """Return the environment of a model that changes three places of two functions."""
     return scripted(
         folder,
         calls(
@@ -54,7 +54,7 @@ def three_edits(folder: Path) -> dict[str, str]:
 
 
 async def asked(editor: FakeEditor) -> tuple[str, list[str]]:
-    """The module with three hunks shown."""
+    """Open the module and show three hunks; return the URI and the hunks."""
     uri = editor.open("shapes.py")
     turn = await run(editor, "Improve", uri=uri)
     await editor.wait_for_diagnostics(uri, lambda found: len(found) == 3)
@@ -62,7 +62,7 @@ async def asked(editor: FakeEditor) -> tuple[str, list[str]]:
 
 
 async def hover_at(editor: FakeEditor, uri: str, needle: str) -> str | None:
-    """What the editor shows where `needle` is."""
+    """Return the text of the hover at `needle`."""
     place = editor.range_of(uri, needle).start
     params = lsp.HoverParams(lsp.TextDocumentIdentifier(uri), place)
     found = await editor.text_document_hover_async(params)
@@ -73,13 +73,13 @@ async def hover_at(editor: FakeEditor, uri: str, needle: str) -> str | None:
 
 
 async def lenses_of(editor: FakeEditor, uri: str) -> list[lsp.CodeLens]:
-    """The code lenses of a document."""
+    """Return the code lenses of a document."""
     params = lsp.CodeLensParams(lsp.TextDocumentIdentifier(uri))
     return list(await editor.text_document_code_lens_async(params) or ())
 
 
 async def titles(editor: FakeEditor, uri: str, needle: str) -> list[str]:
-    """What is offered as a quick fix where `needle` is."""
+    """Return the titles of the quick fixes at `needle`."""
     return [action.title for action in await editor.actions(uri, needle, ["quickfix"])]
 
 

@@ -1,4 +1,4 @@
-"""A character that an editor sends in two halves, a unit of UTF-16 in each message."""
+"""A character that an editor sends in two halves, one UTF-16 unit per message."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ FIRST, SECOND = "\ud83d", "\ude00"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace with one file."""
+    """Make a workspace with one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)

@@ -1,4 +1,4 @@
-"""`toolCalls` of `stet.turn`: where each call is, and what became of what it proposed."""
+"""`toolCalls` of `stet.turn`: the state of each call, and the outcome of its proposals."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from tests.support.openai_server import End, OpenAIServer, Reply
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\n\ntwo\n\nthree\n")
@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def states_of(editor: FakeEditor, turn: str) -> list[str]:
-    """The state of each call of a turn."""
+    """Return the state of each call of a turn."""
     return [call["state"] for call in (await editor.command("stet.turn", turn))["toolCalls"]]
 
 

@@ -1,4 +1,4 @@
-"""`log.traceModel`: what goes to a model and comes from it, in a file of its own."""
+"""`log.traceModel`: the requests and answers of a model, in a separate file."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ TEXT = "the heron stood in the reeds"
 
 
 async def traced(tmp_path: Path, **log: object) -> Path:
-    """The folder of the log after a turn under these settings."""
+    """Return the folder of the log after a turn with these settings."""
     root, state = tmp_path / "ws", tmp_path / "state"
     root.mkdir()
     (root / "poem.txt").write_text(f"{TEXT}\ntoken = '{KEY}'\n")

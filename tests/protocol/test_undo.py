@@ -1,4 +1,4 @@
-"""Going back and getting out: `stet.undo`, `stet.restore`, `stet.resolve`, in every editor."""
+"""Undo and recovery: `stet.undo`, `stet.restore`, `stet.resolve`, in every editor."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ MOST = ["neovim", "vscode", "helix", "eglot"]
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -36,13 +36,13 @@ def root(tmp_path: Path) -> Path:
 
 
 def numbers(folder: Path, *more: dict[str, Any]) -> dict[str, str]:
-    """A model that writes digits for two words, and then says more."""
+    """Return the environment of a model that writes digits for two words, and then `more`."""
     wanted = calls(edit("a.txt", "two", "2", "Two"), edit("a.txt", "four", "4", "Four"))
     return scripted(folder, wanted, done(), *more)
 
 
 async def accepted(editor: FakeEditor, uri: str) -> Sequence[str]:
-    """The two hunks, both accepted."""
+    """Accept both hunks; return them."""
     turn = await run(editor, "Digits", uri=uri)
     await editor.command("stet.accept", {"turn": turn["turn"]})
     await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
@@ -133,7 +133,7 @@ async def test_a_rejected_hunk_is_brought_back_at_its_place(root: Path, tmp_path
 
 
 async def conflict(editor: FakeEditor, uri: str) -> str:
-    """A hunk in conflict: the user has written another word for the one it replaces."""
+    """Bring a hunk into conflict: the user has replaced the same word."""
     turn = await run(editor, "Digits", uri=uri)
     editor.change(uri, "two\n", "zwei\n")
     await editor.wait_for_diagnostics(uri, lambda found: "conflict" in [d.code for d in found])
@@ -236,7 +236,7 @@ async def test_a_new_file_that_was_never_saved_is_taken_back_and_brought_back_wi
             assert not (root / "new.txt").exists()
             assert editor.text(uri) == TEXT
             if editor.uri("new.txt") in editor.documents:
-                editor.close("new.txt")  # an editor may still show what was
+                editor.close("new.txt")  # an editor may still show the removed file
             restored = await editor.command("stet.restore", {"turn": "t1"})
             assert sorted(restored["hunks"]) == sorted(hunks)
             assert await states(editor) == dict.fromkeys(hunks, "pending")
@@ -294,7 +294,7 @@ async def test_the_editors_undo_lets_a_hunk_wait_again_and_its_redo_accepts_it(
         [shown] = await editor.wait_for_diagnostics(uri, lambda found: len(found) == 1)
         assert "you undid it in the editor" in shown.message
         editor.type(uri, 0, 0, "zero\n")
-        # Nobody's yes to all is one to what they have just undone.
+        # An accept of all does not include hunks that the user has just undone.
         answer = await editor.command("stet.accept", {"all": True})
         assert answer["hunks"] == []
         assert "needs an approval of its own" in answer["refused"][0]["reason"]

@@ -1,4 +1,4 @@
-"""The editor's undo and redo of accepted hunks that touch, in one change and in several."""
+"""The editor's undo and redo of adjacent accepted hunks, in one change and in several."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -26,7 +26,7 @@ NEIGHBOURS = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def proposed(editor: FakeEditor, edits: Sequence[tuple[str, str]]) -> list[str]:
-    """Propose each edit in a turn of its own; return the hunks."""
+    """Propose each edit in a separate turn; return the hunks."""
     hunks = []
     for nth, (old, new) in enumerate(edits, 1):
         spec = {"edit": "a.txt", "changes": [[old, new]], "turn": f"t{nth}"}
@@ -54,12 +54,12 @@ async def accepted(editor: FakeEditor, uri: str, hunks: Sequence[str]) -> list[s
 
 
 def n_alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """With how many equal lines both begin."""
+    """Return the number of equal lines at the start of both."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def lead(editor: FakeEditor, uri: str, text: str) -> None:
-    """Make the document read `text` by one change of its middle lines, as an undo does."""
+    """Change the document to `text` by one change of its middle lines, as an undo does."""
     now, wanted = editor.text(uri).splitlines(True), text.splitlines(True)
     top = n_alike(now, wanted)
     bottom = n_alike(now[top:][::-1], wanted[top:][::-1])
@@ -113,7 +113,7 @@ async def test_typing_between_is_undone_and_redone_with_neighbours(root: Path) -
         assert await states(editor) == dict.fromkeys(hunks, "accepted")
         await editor.command("stet.undo", {"turn": "t2"})
         await wait_for_states(editor, **{hunks[1]: "undone"})
-        # Stet's own undo is no undo of the editor; the editor's undo of that is a redo.
+        # Stet's undo is an edit to the editor, whose undo of that edit is a redo.
         lead(editor, uri, top)
         assert await states(editor) == dict.fromkeys(hunks, "accepted")
 
@@ -131,7 +131,7 @@ async def test_neighbours_are_undone_and_redone_after_a_restart(
         texts = await accepted(editor, uri, hunks)
         editor.save(uri)
     n, at = len(hunks), len(hunks)
-    # Each round is one life of the server: in one change, in several, and on with the rest.
+    # Each iteration is one life of the server: undo in one change, in several, and continue.
     for way in ([0, n, 0], [*range(1, n + 1)], [*range(n - 1, 0, -1)], [0], [n]):
         async with until_killed(root, env, command=PROPOSING_SERVER) as editor:
             uri = editor.open("a.txt", texts[at])

@@ -1,4 +1,4 @@
-"""`stet.undo` of a turn that did several things to one file: all of it goes back in one step."""
+"""`stet.undo` of a turn that changed one file in several ways: all is undone in one step."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ NEW = "x\ny\nz\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of two files."""
+    """Make a workspace of two files."""
     return two_files(tmp_path / "ws")
 
 

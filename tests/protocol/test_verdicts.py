@@ -1,4 +1,4 @@
-"""Through the protocol: what the model is sent of the user's verdicts, and batches of edits."""
+"""Feedback to the model about the user's decisions, and batches of edits, through the protocol."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def swap(old: str, new: str) -> api.Reply:
 
 
 def question(server: OpenAIServer, request: int) -> str:
-    """What comes before the state of the editor in a request's last message of the user."""
+    """Return the text before the editor's state in a request's last message of the user."""
     messages = server.requests[request].body["messages"]
     content = next(one["content"] for one in reversed(messages) if one["role"] == "user")
     return str(content).partition("<additional_data>")[0]
@@ -130,7 +130,7 @@ async def test_the_model_reads_what_it_has_pending_and_changes_it(root: Path) ->
 
 
 def together(*arguments: dict[str, Any]) -> api.Reply:
-    """An answer with several edits of the file."""
+    """Make an answer with several edits of the file."""
     pieces = [
         api.piece(n, id=f"c{n}", name="edit_file", arguments=json.dumps({"file": "a.txt", **one}))
         for n, one in enumerate(arguments)

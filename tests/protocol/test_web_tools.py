@@ -1,4 +1,4 @@
-"""The web through the protocol: searched, read, asked for, refused; and what the user is shown."""
+"""The web tools through the protocol: search, read, ask, refuse; and the messages to the user."""
 
 import json
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ APIS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one note."""
+    """Make a workspace of one note."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.md").write_text("Fish?\n")
@@ -35,13 +35,13 @@ def root(tmp_path: Path) -> Path:
 
 
 def settings(web: WebServer, name: str = "tavily", allowed: Sequence[str] = ()) -> dict[str, Any]:
-    """A search API on loopback."""
+    """Make settings with a search API on loopback."""
     tool_results = {"provider": name, "baseUrl": web.url(""), "apiKeyEnv": "SEARCH_KEY"}
     return {"web": {**tool_results, "allowHosts": list(allowed)}}
 
 
 def model(*calls: ToolCall) -> OpenAIServer:
-    """A model that makes these calls, each in a round of its own, and says that it is done."""
+    """Make a model that makes these calls, each in a separate round, and is done."""
     rounds = [api.of(Completion("", (call,))) for call in calls]
     return OpenAIServer([*rounds, api.call("done", summary="Done.")])
 
@@ -61,12 +61,12 @@ def read(url: str) -> ToolCall:
 
 
 def key(server: OpenAIServer) -> dict[str, str]:
-    """The environment: a model, and the key of a search API."""
+    """Return the environment of a model, with the key of a search API."""
     return {**provider(server), "SEARCH_KEY": "search-key"}
 
 
 async def waiting_for(editor: FakeEditor, uri: str, turn: str) -> str:
-    """What the turn asks."""
+    """Wait for the turn's question; return it."""
     [shown] = await editor.wait_for_diagnostics(uri)
     question = (await editor.command("stet.turn", turn))["question"]
     assert (shown.code, question["kind"]) == ("question", "host")
@@ -219,7 +219,7 @@ async def test_after_a_yes_it_is_read(root: Path) -> None:
         await waiting_for(editor, uri, turn)
         await editor.command("stet.answer", "Read it")
         await end_of(editor, turn)
-    # No such host exists: that it was looked for, twice and without a second question, is the proof.
+    # No such host exists: two failed look-ups without a second question prove the permission.
     assert [text.partition(" (")[0] for text in tool_results(server)] == [
         "Error: There is no host 'site.invalid'"
     ] * 2

@@ -1,4 +1,4 @@
-"""A turn that edits, makes, moves and removes files: shown, taken and taken back as a whole."""
+"""A turn that edits, creates, moves and removes files: shown, accepted and undone as a whole."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ GUIDE = "# Guide\n\nFirst.\n\nLast.\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of three pages."""
+    """Make a workspace of three pages."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "home.md").write_text(HOME)
@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def everything(folder: Path) -> dict[str, str]:
-    """A model that does it all, the removal and the move first."""
+    """Return the environment of a model that does all of this, the removal and the move first."""
     return scripted(
         folder,
         calls(*(("read_file", {"file": name}) for name in ("guide.md", "old.md"))),
@@ -50,7 +50,7 @@ def everything(folder: Path) -> dict[str, str]:
 async def test_each_kind_is_shown_at_the_first_line_of_its_file(root: Path, tmp_path: Path) -> None:
     async with FakeEditor.start(root, settings=SETTINGS, env=everything(tmp_path)) as editor:
         home, guide, old = (editor.open(name) for name in ("home.md", "guide.md", "old.md"))
-        # What is not saved can't go yet: the removal waits, though the user has said yes.
+        # An unsaved file can't be removed yet: the accepted removal is pending.
         editor.change(old, "Old.", "Older.")
         turn = await run_answering(editor, "Tidy up", "Delete", uri=home)
         shown = await editor.wait_for_diagnostics(guide, lambda found: len(found) == 2)

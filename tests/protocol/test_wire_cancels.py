@@ -1,4 +1,4 @@
-"""What the wire makes of cancels, stray answers and an early end; nothing of it is kept."""
+"""Cancels, stray answers and an early exit on the wire: nothing of them is stored."""
 
 from asyncio.subprocess import PIPE
 
@@ -18,7 +18,7 @@ async def test_a_cancel_ends_the_work_of_what_may_be_stopped_and_of_nothing_else
             command("w", "wire.wait", "write"),
         )
         while len((await peer.state())["outcomes"]) < 3:
-            pass  # each question is a round trip
+            pass  # each request is a round trip
         for name in ("r", 0, "w"):
             peer.send(notification("$/cancelRequest", {"id": name}))
         answers = [await peer.receive() for _ in range(3)]
@@ -43,7 +43,7 @@ async def test_a_stray_answer_settles_no_request_of_the_editors_own() -> None:
     async with connected() as peer:
         peer.send(request("r", "test/wait"), command("w", "wire.wait", "write"))
         while len((await peer.state())["outcomes"]) < 2:
-            pass  # each question is a round trip
+            pass  # each request is a round trip
         peer.send(
             {"jsonrpc": "2.0", "id": "r", "result": 7},
             {"jsonrpc": "2.0", "id": "w", "error": {"code": 1, "message": "x"}},
@@ -64,7 +64,7 @@ async def test_shutdown_drops_a_command_that_was_never_started() -> None:
 
 
 async def leaks(peer: Peer) -> dict[str, object]:
-    """What the server still keeps of finished messages."""
+    """Return the data that the server still stores of finished messages."""
     state = await peer.state()
     return {name: state[name] for name in ("futures", "resultTypes", "tokens", "tasks")}
 

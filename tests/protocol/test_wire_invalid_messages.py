@@ -1,4 +1,4 @@
-"""The wire survives what is no message, or a wrong one: framing, JSON, ids, shapes."""
+"""The wire survives invalid messages: framing, JSON, ids, shapes."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def survivor() -> AsyncIterator[Peer]:
-    """One server that has to survive all of this."""
+    """Yield one server that must survive all of this."""
     async with connected() as peer:
         yield peer
 
@@ -40,7 +40,7 @@ async def survivor() -> AsyncIterator[Peer]:
 async def check_survives(
     peer: Peer, data: bytes, answers: Sequence[tuple[object, int]] = ()
 ) -> None:
-    """After `data`, exactly these errors (id, code) come back, and the server goes on."""
+    """Send `data`; check that exactly these errors (id, code) return, and the server continues."""
     peer.write(data)
     peer.send(request("last", "test/state"))
     assert "result" in await peer.answer("last")

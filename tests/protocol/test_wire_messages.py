@@ -1,4 +1,4 @@
-"""Messages go through the wire in order, whole and as they came, however they are sent."""
+"""Messages pass the wire in order, complete and unchanged, however they are sent."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the wire makes of places and characters in texts: clamped, counted, kept as they are."""
+"""Positions and characters of texts on the wire: clamped, counted, unchanged."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Settings that switch tools off or hide files, in a wrong form: each restricts all it can mean."""
+"""Malformed settings that switch tools off or hide files: each restricts everything it may mean."""
 
 import asyncio
 from itertools import product
@@ -14,7 +14,7 @@ from tests.support.live_turns import scripted
 
 WATCHED = {"edit_file", "read_file", "create_file", "delete_file", "list_files"}
 USUAL = {"delete_file"}
-"""What is off where nothing is set."""
+"""The tools that are off by default."""
 LINES = 40
 
 TOOLS: list[tuple[Any, set[str]]] = [
@@ -42,7 +42,7 @@ TOOLS: list[tuple[Any, set[str]]] = [
     ({"edit_file": False, "read_file": "yes"}, {"read_file"}),
     ({"0": "edit_file"}, set()),
 ]
-"""Each value, and which of the watched tools are off beside those that are off anyway."""
+"""Each value, with the watched tools that it switches off besides the default ones."""
 GROUPS: list[tuple[Any, set[str]]] = [
     ("workspace", {"read_file", "list_files"}),
     ("Workspace, action", WATCHED - {"delete_file"}),
@@ -64,13 +64,13 @@ def root(tmp_path: Path) -> Path:
 
 
 async def shown(editor: FakeEditor) -> dict[str, str]:
-    """The sections of a context."""
+    """Return the sections of a context."""
     answer = await editor.command("stet.showContext", {"prompt": "Hello", "file": "b.txt"})
     return {one["name"]: one["text"] for one in answer["sections"]}
 
 
 async def off(editor: FakeEditor) -> set[str]:
-    """Which of the watched tools the model isn't offered."""
+    """Return the watched tools that the model isn't offered."""
     tools = (await shown(editor))["tools"]
     return {name for name in WATCHED if f'"{name}"' not in tools}
 

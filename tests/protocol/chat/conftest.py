@@ -1,4 +1,4 @@
-"""What all tests of the chat document begin with."""
+"""Fixtures of all tests of the chat document."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text("one\ntwo\n")

@@ -1,4 +1,4 @@
-"""What comes into the chat document while its user writes there, or elsewhere."""
+"""Edits of the chat document by the server while its user types in it, or in another document."""
 
 from pathlib import Path
 
@@ -27,10 +27,10 @@ async def test_nothing_that_is_typed_while_an_answer_comes_is_lost(root: Path, c
         write(editor, uri, "Tell me\n")
         await editor.command("stet.send", {"uri": uri})
         typed = [0, 0]
-        # The user types below, and into their own words above, at every piece that comes.
+        # The user types below, and into earlier words of their own, at every received piece.
         while not ended("t1")(editor.text(uri)):
             arrived = editor.n_news
-            if editor.edits_within:  # this one takes edits only for a moment after a command
+            if editor.edits_within:  # this editor applies edits only for a moment after a command
                 await editor.command("stet.openChat")
             if "## Stet (t1)" in editor.text(uri):
                 write(editor, uri, f"<{typed[0]}>")

@@ -1,4 +1,4 @@
-"""The chat document as a file: for editors that never show it, and in no agent's way."""
+"""The chat document as a file: for editors that never show it, and unseen by the agent."""
 
 import asyncio
 from pathlib import Path

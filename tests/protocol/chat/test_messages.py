@@ -1,4 +1,4 @@
-"""What is written in the chat document is sent from it, and answered in it."""
+"""Text written in the chat document is sent from it, and answered in it."""
 
 import re
 from pathlib import Path
@@ -115,7 +115,7 @@ async def test_what_a_message_mentions_is_attached_and_may_be_edited(
         assert "- @nope.txt: There is no file 'nope.txt'." in text
         found = await editor.command("stet.turn", turn)
         assert found["notes"] == ["@nope.txt: There is no file 'nope.txt'."]
-        # The other file is not open, not mentioned, and was not read.
+        # The other file is not open, was not mentioned, and was not read.
         assert [one["uri"] for one in await editor.command("stet.proposals")] == [
             editor.uri("b c.txt")
         ]

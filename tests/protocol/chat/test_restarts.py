@@ -26,7 +26,7 @@ async def test_conversations_outlive_the_server(root: Path, tmp_path: Path) -> N
         text = await until(editor, uri, ended("t1"))
         await editor.command("stet.reject", {"hunk": "h1", "reason": "I like words"})
         before = await editor.command("stet.turn", "t1")
-    # Its document was never saved: its text is written again from the stored turns.
+    # Its document was never saved: the text is rebuilt from the stored turns.
     async with OpenAIServer([say("As you like.")]) as server:
         async with FakeEditor.start(root, env={**provider(server), **state}) as editor:
             editor.open("a.txt")
@@ -48,7 +48,7 @@ async def test_conversations_outlive_the_server(root: Path, tmp_path: Path) -> N
         ]
         assert "Make it a digit" in shown_text[0]
         assert "I look." in "".join(shown_text[1:-1])
-        # What was decided between is told, once it was the model's own.
+        # A decision made in between is reported, if the text was the model's own.
         assert "I like words" in shown_text[-1]
     assert "Make it a digit" in text
 

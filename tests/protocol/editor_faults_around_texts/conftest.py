@@ -1,4 +1,4 @@
-"""What all tests of faults around texts begin with."""
+"""Fixtures of all tests of faults around texts."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ from tests.support.fault_scene import three_files
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of three files."""
+    """Make a workspace of three files."""
     return three_files(tmp_path / "ws")

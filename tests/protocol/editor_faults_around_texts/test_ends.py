@@ -1,7 +1,7 @@
-"""Cancels, ends, crashes and sleep, E38 to E45 of the list that the project keeps.
+"""Cancels, exits, crashes and sleep: E38 to E45 of the project's list of faults.
 
-After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
-in `a.txt` can be accepted where it belongs.
+After each the server answers, has every text byte by byte as the editor, and the pending hunk in
+`a.txt` can be accepted in its place.
 """
 
 import asyncio
@@ -86,12 +86,12 @@ async def test_an_end_in_the_middle_of_a_run_loses_no_proposal(
 
 
 class _Left(Exception):
-    """Leaves the editor's block without its goodbye."""
+    """Leaves the editor's block without a shutdown."""
 
 
 @asynccontextmanager
 async def left_alone(root: Path, env: dict[str, str]) -> AsyncIterator[tuple[FaultScene, Process]]:
-    """A scene whose editor says no goodbye, and its server."""
+    """Yield a scene whose editor does not shut down, and its server."""
     try:
         async with at_fault(root, env=env) as scene:
             assert scene.editor._server is not None
@@ -102,7 +102,7 @@ async def left_alone(root: Path, env: dict[str, str]) -> AsyncIterator[tuple[Fau
 
 
 async def survived(root: Path, env: dict[str, str], text: str, hunk: str = "h1") -> None:
-    """The next server has the proposal, and knows its place in this text, which is not saved."""
+    """Check that the next server has the proposal, at its place in this unsaved text."""
     async with FakeEditor.start(root, client="vscode", env=env, command=PROPOSING_SERVER) as editor:
         uri = editor.open("a.txt", text)
         await ready(editor)
@@ -120,10 +120,10 @@ async def test_e42_the_server_ends_when_its_parent_is_dead(root: Path, tmp_path:
         await peer.ask("initialize", params)
         peer.send(notification("initialized", {}), opened((root / "a.txt").as_uri(), TEXT))
         while not (await command_result(peer, "stet.status"))["ready"]:
-            pass  # each question is a round trip
+            pass  # each request is a round trip
         await command_result(peer, "test.propose", {"edit": "a.txt", "changes": [[OLD, NEW]]})
         await parent.communicate(b"\n")
-        await command_result(peer, "test.jump", 4)  # it looks every three seconds
+        await command_result(peer, "test.jump", 4)  # the server checks every three seconds
         assert await peer.ended() == 1
     await survived(root, env, TEXT)
 
@@ -136,7 +136,7 @@ async def test_e43_an_editor_that_reads_nothing_for_a_minute_loses_nothing(
         uri, n = "untitled:a", 3_000
         peer.send(opened(uri, TEXT), *(command(m, "stet.status") for m in range(n)))
         peer.send(*(notification("textDocument/didSave", {"textDocument": {"uri": uri}}),) * 10)
-        await peer.drain()  # the server reads on although nobody reads what it writes
+        await peer.drain()  # the server continues to read although nobody reads its output
         peer.send(command("j", "test.jump", 60))
         answers = [await peer.answer(m) for m in range(n)]
         assert all("result" in one for one in answers)

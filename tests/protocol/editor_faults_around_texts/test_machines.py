@@ -1,7 +1,7 @@
-"""Full disks, homes and logs that can not be written, E46 to E48 of the list that the project keeps.
+"""Full disks, homes and unwritable logs: E46 to E48 of the project's list of faults.
 
-After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
-in `a.txt` can be accepted where it belongs.
+After each the server answers, has every text byte by byte as the editor, and the pending hunk in
+`a.txt` can be accepted in its place.
 """
 
 import os
@@ -62,14 +62,14 @@ async def test_e48_the_log_is_rotated_in_the_middle_of_a_session(
     env = isolated_home(tmp_path)
     async with at_fault(root, env=env) as scene:
         log = full_log(tmp_path, scene.editor._server, can_rotate=can_rotate)
-        # Each is refused, which is logged.
+        # Each notification is refused, which is logged.
         scene.send(*(notification("textDocument/didClose", {"n": n}) for n in range(1_000)))
         await scene.survives()
     assert log.with_name(f"{log.name}.1").is_file() == can_rotate
 
 
 def full_log(home: Path, server: Process | None, *, can_rotate: bool) -> Path:
-    """Make the log of a server due to be rotated; return its path."""
+    """Make the log of a server large enough for rotation; return its path."""
     assert server is not None
     log = home / "state" / "stet" / "log" / f"stet-{server.pid}.log"
     log.parent.mkdir(parents=True, exist_ok=True)

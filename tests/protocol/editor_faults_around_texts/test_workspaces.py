@@ -1,7 +1,7 @@
-"""What happens to folders and files, E27 to E31 and E37 of the list that the project keeps.
+"""Events of folders and files: E27 to E31 and E37 of the project's list of faults.
 
-After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
-in `a.txt` can be accepted where it belongs.
+After each the server answers, has every text byte by byte as the editor, and the pending hunk in
+`a.txt` can be accepted in its place.
 """
 
 from collections.abc import Sequence
@@ -92,13 +92,13 @@ async def test_e29_what_is_no_file_any_more_is_not_written_to(root: Path, fault:
 
 
 def report_all(scene: FaultScene) -> None:
-    """Report every event that can have happened to the file of a scene."""
+    """Report every possible event of a scene's file."""
     kinds = (lsp.FileChangeType.Deleted, lsp.FileChangeType.Created, lsp.FileChangeType.Changed)
     report(scene.editor, [lsp.FileEvent(scene.uri, kind) for kind in kinds])
 
 
 def report(editor: FakeEditor, events: Sequence[lsp.FileEvent]) -> None:
-    """Report the events that the editor has watched."""
+    """Report the events that the editor watches."""
     editor.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(events))
 
 

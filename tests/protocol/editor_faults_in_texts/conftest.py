@@ -1,4 +1,4 @@
-"""What all tests of faults in texts begin with."""
+"""Fixtures of all tests of faults in texts."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.support.fault_scene import TEXT
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A workspace of one file."""
+    """Make a workspace of one file."""
     folder = tmp_path / "ws"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)

@@ -1,7 +1,7 @@
-"""What editors do in changes, E6 to E9 of the list that the project keeps.
+"""Editors' faults in changes: E6 to E9 of the project's list of faults.
 
-After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
-in `a.txt` can be accepted where it belongs.
+After each the server answers, has every text byte by byte as the editor, and the pending hunk in
+`a.txt` can be accepted in its place.
 """
 
 from collections.abc import Sequence

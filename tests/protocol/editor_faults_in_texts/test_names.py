@@ -1,7 +1,7 @@
-"""How editors name documents, E22 to E26 of the list that the project keeps.
+"""Editors' spellings of URIs: E22 to E26 of the project's list of faults.
 
-After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
-in `a.txt` can be accepted where it belongs.
+After each the server answers, has every text byte by byte as the editor, and the pending hunk in
+`a.txt` can be accepted in its place.
 """
 
 from pathlib import Path

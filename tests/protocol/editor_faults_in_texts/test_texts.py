@@ -1,7 +1,7 @@
-"""What texts hold, E10 to E21 of the list that the project keeps.
+"""Unusual contents of texts: E10 to E21 of the project's list of faults.
 
-After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
-in `a.txt` can be accepted where it belongs.
+After each the server answers, has every text byte by byte as the editor, and the pending hunk in
+`a.txt` can be accepted in its place.
 """
 
 from pathlib import Path
@@ -57,7 +57,7 @@ async def test_a_text_of_any_kind_is_held_and_edited_as_it_is(
 
 
 async def changed_text(scene: FaultScene, text: str, splice: Splice) -> str:
-    """Open `b.txt` with this text and change it; gives its URI."""
+    """Open `b.txt` with this text and change it; return its URI."""
     uri = scene.editor.open("b.txt", text)
     scene.send(changed(uri, 2, as_change(splice)))
     scene.reads(spliced(text, splice), version=2, uri=uri)
