@@ -223,7 +223,7 @@ async def poisoned_search(stage: Stage) -> Result:
         stage.put(f"lines{n}.md", f"{query}\n" * 20_000)
         stage.put(f"bin{n}.py", f"{query}\0" * 1000)
         stage.put(f"top{n}.md", f"# {query}\n\n{query * 50}\n")
-    # One file is larger than what is read of a file, and one has a single NUL in it.
+    # One file is above the size limit for reading, and one contains a single NUL.
     stage.put("large.py", f"{query}\n" + "x\n" * 1_000_000)
     stage.put("large.min.js", f"{query};" * 40_000)
     stage.put("late.py", f"{query}\n" * 100 + "\0")

@@ -253,7 +253,7 @@ async def hidden_text(stage: Stage) -> Result:
         stage.put(f"in{n}.txt", f"{text}\nkept {n}\n")
     reads = [order("read_file", file=f"in{n}.txt") for n in range(len(shown))]
     reads += [order("search_workspace", query="word", mode="keyword")]
-    # Text quoted as it was shown is found and left unchanged.
+    # An edit that quotes text as shown finds it, and leaves its hidden characters unchanged.
     reads += [
         order(
             "edit_file",

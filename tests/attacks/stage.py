@@ -75,7 +75,7 @@ class Stage:
 
     @property
     def root(self) -> Path:
-        """The workspace folder."""
+        """Return the workspace folder."""
         return self.top / "ws"
 
     def some(self, variants: Iterable[T], n: int = 40) -> list[T]:

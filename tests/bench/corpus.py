@@ -33,7 +33,7 @@ def make_workspace(root: Path) -> dict[str, str]:
 
 
 def _largest_packages() -> list[Path]:
-    """List the packages in all folders of this Python's search path by their number of files."""
+    """Return the packages with the most files, of all on this Python's search path."""
     sites = [Path(each) for each in sys.path if each.endswith("site-packages")]
     packages = [
         (len(list(folder.rglob("*.py*"))), folder)

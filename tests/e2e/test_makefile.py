@@ -29,7 +29,7 @@ def program(path: Path, body: str) -> Path:
 
 @pytest.mark.parametrize("goal", ["demo", "test"])
 def test_an_older_python_is_named_and_makes_nothing(goal: str, tmp_path: Path) -> None:
-    # The script answers `-c` as Python does, except for the version that it reports.
+    # `-c` fails, like the version check in an old Python.
     body = 'case "$1" in --version) echo Python 3.9.18;; -c) exit 1;; *) mkdir -p "$3/bin";; esac'
     old, made = program(tmp_path / "python3", body), tmp_path / "made"
     done = make(goal, old, made)

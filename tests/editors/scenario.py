@@ -69,7 +69,7 @@ class Change:
     """One hunk: whole lines of one file that are replaced.
 
     Attributes:
-        file: Its path in the workspace.
+        file: The path in the workspace.
         summary: The model's summary: in the diagnostic, in the titles of code actions (which
             shorten long ones, but none of these), in `stet.proposals`.
         old: The old lines, with their ends.

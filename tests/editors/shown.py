@@ -48,7 +48,7 @@ class Shown:
     Attributes:
         editor: The name of the editor's file: `neovim`, `helix-25.07`.
         title: The head of the table's column, with the version: `Neovim 0.11`.
-        seen: By row, in a few words: "virtual lines", "popup", `NO`.
+        seen: The output by row, in a few words: "virtual lines", "popup", `NO`.
     """
 
     editor: str

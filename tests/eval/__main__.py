@@ -27,7 +27,7 @@ KINDS: dict[str, Callable[[Sequence[Path]], list[Corpus]]] = {
 }
 
 SHARES = {"docstrings": 2.0, "commits": 1.0, "links": 1.0}
-"""How much each kind counts in a fit, however many questions it has: code is asked for by passage too."""
+"""The weight of each kind in a fit, regardless of its questions: code is searched by passage too."""
 
 
 def main(arguments: Sequence[str]) -> int:

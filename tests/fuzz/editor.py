@@ -164,7 +164,7 @@ class Editor:
         """Tell whether a document is one of the server's own pages."""
         return not (document.uri.startswith("untitled:") or self.folder.path_of(document.uri))
 
-    # --- what is allowed ------------------------------------------------------------------------
+    # --- permissions ----------------------------------------------------------------------------
 
     def _check_allowed(
         self,

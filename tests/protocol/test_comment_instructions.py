@@ -89,8 +89,7 @@ async def test_a_comment_in_unsaved_text_is_carried_out_and_goes(
     root: Path, name: str, language: str, text: str, comment: str, prompt: str
 ) -> None:
     with_comment = text.format(comment)
-    # The comment's line is removed if it has nothing else, or else the white space before the
-    # comment.
+    # A line with only the comment is removed; else the white space before the comment.
     without = text.replace("{}\n", "") if "\n{}" in f"\n{text}" else text.replace("  {}", "")
     (root / name).write_text("")
     async with FakeEditor.start(root, env=scripted(root.parent, done())) as editor:

@@ -80,7 +80,7 @@ async def test_m1_to_m43_are_all_here() -> None:
 
 
 ELSE = "0.0.0.0"
-"""A name of this machine that counts as another host: the user's certificates are not for it."""
+"""A name of this machine that Stet does not treat as loopback, where it ignores `SSL_CERT_FILE`."""
 
 
 def trusting(authority: Path, server: OpenAIServer) -> dict[str, str]:

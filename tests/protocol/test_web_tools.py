@@ -263,7 +263,7 @@ async def test_new_addresses_of_a_known_host_are_bounded_over_a_chat_and_a_resta
             assert asked.endswith("this chat carry 320 characters since you were last asked.")
             await editor.command("stet.answer", "Read it")
             await end_of(editor, turn)
-            assert (await run(editor, "And the fifth", uri=uri))["state"] == "completed"  # anew
+            assert (await run(editor, "And the fifth", uri=uri))["state"] == "completed"  # again
 
 
 async def test_a_host_that_only_a_file_names_is_asked_for(root: Path) -> None:

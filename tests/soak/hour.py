@@ -30,8 +30,8 @@ MOST_GROWTH = 12.0
 """Megabytes: conversations and proposals of a whole hour stay in memory."""
 MOST_SLOWER = 3.0
 N_ASKED = 500
-"""The most polls for a minimum of running tasks: together longer than any debounce of the server.
-"""
+"""Polls of the running tasks until a minimum counts: longer in total than any debounce of the
+server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ async def _look(editor: FakeEditor, person: Person, work: float) -> Look:
 
 
 async def _lasting(editor: FakeEditor) -> list[str]:
-    """Return the tasks that remain when publishing and reading are done."""
+    """Return the fewest running tasks: those that publish or read have ended."""
     fewest: list[str] = await editor.request("test/tasks")
     n_asked = 0
     while n_asked < N_ASKED:

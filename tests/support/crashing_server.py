@@ -18,7 +18,7 @@ from stet.lsp.routing import Router
 
 
 def crash(built: StetLanguageServer, arguments: tuple[object, ...]) -> object:
-    """`test.crash`: fail as the first argument says, with an error that quotes the second."""
+    """Answer `test.crash`: fail as the first argument says; the error quotes the second."""
     how, quoted = arguments
 
     def fail() -> None:

@@ -73,7 +73,7 @@ class FakeEditor(EditorBuffers):
 
         Args:
             root: The workspace folder, or several, or none.
-            client: Which editor to be; a key of `PROFILES`.
+            client: The editor's name, a key of `PROFILES`.
             settings: The section `stet`, which answers `workspace/configuration`.
             options: `initializationOptions`.
             env: Variables added to a clean environment, with a home of its own and no keys.

@@ -137,7 +137,7 @@ class EditorBuffers(EditorSession):
 
         Args:
             name: The file.
-            new: Its new name.
+            new: The file's new name.
             reports: Whether the editor reports it by `workspace/didRenameFiles`.
         """
         old_uri, new_uri = self.uri(name), self.uri(new)

@@ -14,7 +14,7 @@ class HttpRequest:
     """A received request; names of headers are in lower case.
 
     Attributes:
-        method: Such as `GET`.
+        method: The method, such as `GET`.
         path: The path with its query.
         headers: The last value of each header.
         body: The decoded JSON, or text if the body is not JSON; None without a body.

@@ -1,5 +1,5 @@
-"""The server with additional commands: `test.propose` proposes what a test wants, others inspect
-the server or simulate events of the machine.
+"""The server with additional commands: `test.propose` proposes given edits, others inspect the
+server or simulate events of the machine.
 
 Run as a script: `python -I tests/support/proposing_server.py`. With `--hurried` it waits less long
 for edits that the editor has confirmed; with `--impatient` less long for a model, whose events are

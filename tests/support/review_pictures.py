@@ -104,8 +104,8 @@ class _DrawnHunk:
     """One hunk of a picture.
 
     Attributes:
-        id: The id, if the picture says it.
-        state: The state, if the picture says it.
+        id: The id, if the picture has it.
+        state: The state, if the picture has it.
         parts: The text behind each mark, with line ends.
         start: The offset in the text of the picture where the hunk begins.
         is_inside: Whether the hunk lies within lines drawn before, which are not drawn again.
@@ -275,15 +275,15 @@ def _without_margin(picture: str) -> list[str]:
 
 
 class PictureMismatch(AssertionError):
-    """A review that is drawn otherwise than the test says."""
+    """A review whose picture differs from the expected one."""
 
 
 class PicturedReview(ReviewHarness):
     """A document made from a picture, with the editor's undo.
 
     Attributes:
-        undo_texts: What the editor's undo goes back to, the latest last.
-        redo_texts: What the editor's redo goes on to, the next last.
+        undo_texts: The texts that the editor's undo restores, the latest last.
+        redo_texts: The texts that the editor's redo restores, the next last.
     """
 
     def __init__(self, picture: str) -> None:
