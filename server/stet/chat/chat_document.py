@@ -171,14 +171,14 @@ class ChatDocument:
         writing = reading.writing
         self._sent = self._unconfirmed_messages(writing)
         for entry in self.entries.values():
-            stands = reading.answers.get(entry.turn)
-            entry.is_placed = stands is not None
-            if stands is None:
+            answer = reading.answers.get(entry.turn)
+            entry.is_placed = answer is not None
+            if answer is None:
                 entry.n_written = 0
             else:
                 has_ended = entry.turn in reading.ended
                 entry.n_written = max(entry.n_written, (written or {}).get(entry.turn, 0))
-                entry.n_written = _n_written(entry, stands, has_ended=has_ended)
+                entry.n_written = _n_written(entry, answer, has_ended=has_ended)
             if not entry.is_placed and entry.prompt.strip() == writing != "" and not self._sent:
                 # The prompt was sent from this document, which was closed before the heading came.
                 self._sent.append((entry.turn, writing))

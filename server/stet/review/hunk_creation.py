@@ -98,7 +98,7 @@ def propose_lines(
     store.register(hunks, move.uri if move else "")
     for hunk, line_hunk in zip(hunks, fresh, strict=True):
         tracked.add(Anchor(hunk.id, tracked.lines, _place_of(line_hunk), hunk.old, hunk.new))
-    store.save(*gone, *hunks, stands=document.uri)
+    store.save(*gone, *hunks, anchors_of=document.uri)
     store.notify(document.uri)
     ids = {**made, **staying}
     return [ids[_place_of(hunk)] for hunk in authorized.hunks]
@@ -207,7 +207,7 @@ def propose_create(store: HunkStore, draft: CreateDraft, prepared: PreparedDraft
     gone = _close_earlier(store, hunk)
     tracked = store.ensure_tracked(TextDocument(draft.uri, ""))
     tracked.add(Anchor(hunk.id, tracked.lines, (0, 0), "", draft.text))
-    _register(store, hunk, gone, stands=hunk.uri)
+    _register(store, hunk, gone, anchors_of=hunk.uri)
     return hunk.id
 
 
@@ -245,9 +245,11 @@ def propose_remove(store: HunkStore, draft: RemoveDraft, prepared: PreparedDraft
     return hunk.id
 
 
-def _register(store: HunkStore, hunk: Hunk, gone: list[Hunk], stands: str | None = None) -> None:
+def _register(
+    store: HunkStore, hunk: Hunk, gone: list[Hunk], anchors_of: str | None = None
+) -> None:
     store.register([hunk])
-    store.save(*gone, hunk, stands=stands)
+    store.save(*gone, hunk, anchors_of=anchors_of)
     store.notify(hunk.uri)
 
 
@@ -307,7 +309,7 @@ def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
             f"{hunk_id} can't be restored: its place is gone, or another hunk waits there"
         )
     waiting = dataclasses.replace(hunk, state=HunkState.PENDING, inline=False, reason="")
-    store.save(*gone, waiting, decision=True, stands=hunk.uri)
+    store.save(*gone, waiting, decision=True, anchors_of=hunk.uri)
     store.notify(hunk.uri)
 
 

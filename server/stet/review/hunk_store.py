@@ -28,13 +28,13 @@ class _PendingWrites:
 
     Attributes:
         hunks: The latest state of each hunk, by id.
-        stands: The canonical URIs of files whose anchor snapshots are to be persisted.
+        anchored: The canonical URIs of files whose anchor snapshots are to be persisted.
         changed_uris: The files that have changed.
         decision: Whether the user has decided.
     """
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
-    stands: set[str] = field(default_factory=set)
+    anchored: set[str] = field(default_factory=set)
     changed_uris: dict[str, None] = field(default_factory=dict)
     decision: bool = False
 
@@ -91,7 +91,7 @@ class HunkStore:
             yield due
         finally:
             self._due = None
-            snapshots = [one for uri in due.stands if (one := self.anchor_snapshot(uri))]
+            snapshots = [one for uri in due.anchored if (one := self.anchor_snapshot(uri))]
             if due.hunks or snapshots:
                 self.journal.persist(tuple(due.hunks.values()), *snapshots, decision=due.decision)
             for uri in due.changed_uris:
@@ -145,13 +145,13 @@ class HunkStore:
         """Return the canonical URIs of all files with hunks."""
         return self._files
 
-    def save(self, *hunks: Hunk, decision: bool = False, stands: str | None = None) -> None:
+    def save(self, *hunks: Hunk, decision: bool = False, anchors_of: str | None = None) -> None:
         """Store and persist hunks; their state counts as changed.
 
         Args:
             hunks: New or changed hunks.
             decision: Whether the user has decided.
-            stands: The file whose anchor snapshot is to be persisted with them.
+            anchors_of: The file whose anchor snapshot is to be persisted with them.
         """
         changed_hunks = []
         for hunk in hunks:
@@ -160,15 +160,15 @@ class HunkStore:
             self._insert(changed)
             changed_hunks.append(changed)
         if changed_hunks:
-            self._persist(changed_hunks, stands, decision=decision)
+            self._persist(changed_hunks, anchors_of, decision=decision)
 
     def _persist(
-        self, hunks: Sequence[Hunk], stands: str | None, *, decision: bool = False
+        self, hunks: Sequence[Hunk], anchors_of: str | None, *, decision: bool = False
     ) -> None:
         """Persist hunks, now or at the end of the batch."""
         with self.batch() as due:
             due.hunks.update((hunk.id, hunk) for hunk in hunks)
-            due.stands |= {canonical(stands)} if stands else set()
+            due.anchored |= {canonical(anchors_of)} if anchors_of else set()
             due.decision |= decision
 
     def set_transient(self, *hunks: Hunk) -> None:

@@ -34,7 +34,7 @@ def sync_blocks(store: HunkStore, tracked: TrackedDocument, changes: Iterable[Te
         and (anchor.strayed or anchor.left is not None)
         and _is_gone(tracked, anchor)
     ]
-    store.save(*put, decision=True, stands=tracked.uri)
+    store.save(*put, decision=True, anchors_of=tracked.uri)
     return bool(put) or came_back
 
 
@@ -158,7 +158,7 @@ def _reattach_blocks(store: HunkStore, tracked: TrackedDocument) -> bool:
     shown = [as_block_hunk(store[block.id], block.before, block.after) for block in found.values()]
     if found:
         shown += _free_lines(store, tracked, tuple(found.values()))
-    store.save(*shown, decision=True, stands=tracked.uri)
+    store.save(*shown, decision=True, anchors_of=tracked.uri)
     return bool(found)
 
 

@@ -355,7 +355,7 @@ class ReviewLedger:
         amended = dataclasses.replace(
             hunk, old=anchor.base, new=anchor.proposed, inline=False, reason=""
         )
-        self._store.save(amended, decision=True, stands=hunk.uri)
+        self._store.save(amended, decision=True, anchors_of=hunk.uri)
         self._store.notify(hunk.uri)
         return self.hunk(hunk_id)
 

@@ -213,8 +213,8 @@ class Outbox:
             if not tracked.is_open:
                 catch_up(self._store, tracked, "")
             tracked.settle(Anchor(hunk_id, tracked.lines, (0, 0), "", hunk.new))
-        stands = hunk.uri if hunk.kind is HunkKind.CREATE else None
-        self._store.save(undone, decision=True, stands=stands)
+        anchors_of = hunk.uri if hunk.kind is HunkKind.CREATE else None
+        self._store.save(undone, decision=True, anchors_of=anchors_of)
         self._store.notify(hunk.uri)
 
     def _mark_pending(self, hunk_id: str, reason: str) -> None:

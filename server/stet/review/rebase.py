@@ -207,7 +207,7 @@ def confirm_arrival(
         decided.append(hunk)
     # An undo by Stet is not an undo by the editor, whatever the text was during Stet's undo.
     tracked.undone.due = [one for one in tracked.undone.due if one not in places]
-    store.save(*decided, decision=True, stands=tracked.uri)
+    store.save(*decided, decision=True, anchors_of=tracked.uri)
     note_text(store, tracked)
 
 
@@ -228,7 +228,7 @@ def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
             toggled.append(_toggle(tracked, store[one.hunk], other))
             tracked.settle_written(one.hunk, one.place, now, one.other)
         detected.add(one.hunk)
-    store.save(*toggled, stands=tracked.uri)
+    store.save(*toggled, anchors_of=tracked.uri)
     _restore_pending_spans(tracked)
     return detected
 
@@ -246,7 +246,7 @@ def _restore_pasted(
             anchor.first, anchor.end = span.first, span.end
             tracked.settle(anchor)
             tracked.moved_lines.forget(anchor.hunk)
-    store.save(*back, stands=tracked.uri)
+    store.save(*back, anchors_of=tracked.uri)
     return bool(back)
 
 
@@ -278,7 +278,7 @@ def _detect_hunk_undo(
         if (state := _toggled_state(tracked, hunk)) is not None:
             toggled.append(_toggle(tracked, hunk, state))
             tracked.settle_written(hunk.id, place, now, other)
-    store.save(*toggled, stands=tracked.uri)
+    store.save(*toggled, anchors_of=tracked.uri)
     return bool(toggled)
 
 
@@ -342,7 +342,9 @@ def reopen_undone(
             texts.append(plan_accept(document, [live]).edit.apply(document.text))
         tracked.undone.add(anchor, texts)
     waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
-    store.save(*(replace_hunk(store[hunk_id], **waits) for hunk_id in anchors), stands=tracked.uri)
+    store.save(
+        *(replace_hunk(store[hunk_id], **waits) for hunk_id in anchors), anchors_of=tracked.uri
+    )
     store.notify(tracked.uri)
     return True
 
@@ -391,7 +393,7 @@ def _restore_known_states(
         for one in hunks:
             old, new = one.recorded.old, one.recorded.new
             hunk = replace_hunk(store[one.recorded.id], state=state, old=old, new=new, reason="")
-            store.save(hunk, stands=tracked.uri)
+            store.save(hunk, anchors_of=tracked.uri)
     store.notify(tracked.uri)
     return True
 

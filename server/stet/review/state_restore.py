@@ -59,12 +59,12 @@ class _SavedHunks(NullJournal):
 
     Attributes:
         hunks: The last state of each hunk, by id.
-        stands: The canonical URIs of the files whose texts are to be persisted too.
+        anchored: The canonical URIs of the files whose texts are to be persisted too.
         is_decision: Whether one of the hunks was decided.
     """
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
-    stands: set[str] = field(default_factory=set)
+    anchored: set[str] = field(default_factory=set)
     is_decision: bool = False
 
     def persist(
@@ -72,7 +72,7 @@ class _SavedHunks(NullJournal):
     ) -> None:
         """Record hunks, to be persisted later."""
         self.hunks.update((hunk.id, hunk) for hunk in hunks)
-        self.stands.update(canonical(snapshot.uri) for snapshot in snapshots)
+        self.anchored.update(canonical(snapshot.uri) for snapshot in snapshots)
         self.is_decision |= decision
 
 
@@ -149,8 +149,8 @@ def install_restored(store: HunkStore, prepared: PreparedRestore) -> None:
             if there is not None:
                 merge_tracked(store, tracked, there, texts.get(canonical(tracked.uri), ""))
         for hunk in sorted(prepared.saved.hunks.values(), key=lambda one: one.changed):
-            stands = hunk.uri if canonical(hunk.uri) in prepared.saved.stands else None
-            store.save(store[hunk.id], decision=prepared.saved.is_decision, stands=stands)
+            anchors_of = hunk.uri if canonical(hunk.uri) in prepared.saved.anchored else None
+            store.save(store[hunk.id], decision=prepared.saved.is_decision, anchors_of=anchors_of)
         for uri in {hunk.uri for hunk in prepared.restored.hunks}:
             store.notify(uri)
 
@@ -211,7 +211,7 @@ def _confirm_arrived(
             continue
         written = "".join(lines[place[0] : place[1]])
         arrived.append(settle_accepted(tracked, store[anchor.hunk], place, anchor.base, written))
-    store.save(*arrived, decision=True, stands=tracked.uri)
+    store.save(*arrived, decision=True, anchors_of=tracked.uri)
     if arrived:
         store.notify(tracked.uri)
 
@@ -302,7 +302,7 @@ def merge_tracked(
         for one in gone:
             there.drop(one.hunk)
             hunk = dataclasses.replace(store[one.hunk], state=HunkState.SUPERSEDED, reason=_TAKEN)
-            store.save(hunk, stands=there.uri)
+            store.save(hunk, anchors_of=there.uri)
     for anchor in came_back.settled:
         there.settle(anchor)
 
@@ -341,7 +341,7 @@ def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
         if anchor.is_done and (anchor.base or anchor.proposed):
             hunk, place = store[anchor.hunk], (anchor.first, anchor.end)
             decided.append(settle_accepted(tracked, hunk, place, anchor.base, anchor.current))
-    store.save(*decided, decision=True, stands=tracked.uri)
+    store.save(*decided, decision=True, anchors_of=tracked.uri)
 
 
 def rename_file(store: HunkStore, outbox: Outbox, uri: str, new_uri: str) -> None:

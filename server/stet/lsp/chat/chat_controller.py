@@ -128,11 +128,11 @@ class ChatFiles:
         async with self._disk:
             began = self._system.monotonic()
             lines = self.lines_in_editor(document)
-            stands, reading = await asyncio.to_thread(self._read_document, document, lines)
+            current_text, reading = await asyncio.to_thread(self._read_document, document, lines)
             if note is not None:
                 note(reading)
             scratch = document.frozen()
-            reading = await asyncio.to_thread(self._write_file, scratch, stands)
+            reading = await asyncio.to_thread(self._write_file, scratch, current_text)
             self._took_seconds = self._system.monotonic() - began
         if self._generated.workspace.buffer(document.uri) is None:
             document.adopt(reading, scratch.written())

@@ -86,7 +86,7 @@ def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> boo
             anchor.restore_span(anchor.span, tracked.lines)
         mark_duplicate_ids(tracked.live)
         store.register(hunks)
-        store.save(*hunks, stands=now.uri)
+        store.save(*hunks, anchors_of=now.uri)
         store.notify(now.uri)
     return len(placed) == len(found)
 

@@ -347,7 +347,7 @@ class InlineBlocks:
 
         def settle_all(places: Mapping[str, tuple[int, int]]) -> None:
             hunks = [settle(self._store[hunk_id], place) for hunk_id, place in places.items()]
-            self._store.save(*hunks, decision=decision, stands=tracked.uri)
+            self._store.save(*hunks, decision=decision, anchors_of=tracked.uri)
 
         plan = plan_write(document, pieces, settle_all)
         tracked.send(document, plan)

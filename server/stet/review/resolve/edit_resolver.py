@@ -190,8 +190,8 @@ def _resolve_quote(
         MatchError: If the quotation is in neither text, or ambiguous.
     """
     text = view.normalized_live.text
-    stands_there = any(normalize_text(reading) in text for reading in quote.candidate_texts())
-    pending = _match_pending(quote, view) if view.hunks and not stands_there else None
+    is_present = any(normalize_text(reading) in text for reading in quote.candidate_texts())
+    pending = _match_pending(quote, view) if view.hunks and not is_present else None
     if pending and pending.kind in _EXACT:
         return ResolvedEdit(on_view=pending.edit)
     try:
@@ -331,8 +331,8 @@ def _replacement(piece: _RebasedLines, anchor: Anchor, current: TextDocument) ->
             "The user has changed these lines since you were shown them. Read the file again."
         )
     one = anchor.replacement(current, anchor.merged)
-    stands = current.text[one.start : one.end]
-    if piece.is_after and one.text.startswith(stands):
+    replaced = current.text[one.start : one.end]
+    if piece.is_after and one.text.startswith(replaced):
         # Other edits may change the last line itself.
-        return Replacement(one.end, one.end, one.text.removeprefix(stands))
+        return Replacement(one.end, one.end, one.text.removeprefix(replaced))
     return one

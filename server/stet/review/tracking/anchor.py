@@ -102,11 +102,11 @@ class Anchor(TrackedSpan):
         self._base_words: frozenset[str] | None = None
         self._merger: Merger | None = None
         self._neighbours_at_creation = lines_around(lines, first, first) if was_written else None
-        stands = tuple(lines[first:end])
+        present = tuple(lines[first:end])
         if is_lost:
             self._gap_neighbours = _NOWHERE
             return
-        if stands == (*self._base, "") or (base and stands[-1:] == ("",)):
+        if present == (*self._base, "") or (base and present[-1:] == ("",)):
             self._base += ("",)  # the empty line after the last line end is part of it
         elif not base:
             self._gap_neighbours = lines_around(lines, first, first)

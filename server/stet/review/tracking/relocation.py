@@ -163,12 +163,12 @@ def _order_restored(
     """Return the live anchors in order after `moving` have moved, and those that overlap."""
     # At one point, the anchors of the checkpoint come first, in their order.
     ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *live)))}
-    stands = {one: known[one].span if one in moving else one.span for one in live}
-    order = sorted(live, key=lambda one: (*stands[one][:2], ranks[one]))
+    spans = {one: known[one].span if one in moving else one.span for one in live}
+    order = sorted(live, key=lambda one: (*spans[one][:2], ranks[one]))
     in_the_way = {
         anchor
         for pair in pairwise(order)
-        if stands[pair[0]].end > stands[pair[1]].first and not moving.isdisjoint(pair)
+        if spans[pair[0]].end > spans[pair[1]].first and not moving.isdisjoint(pair)
         for anchor in pair
     }
     return order, in_the_way

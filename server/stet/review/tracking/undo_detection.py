@@ -61,7 +61,7 @@ class HunkInText(NamedTuple):
     end: int
     text: int
 
-    def stands_in(self, lines: Sequence[str]) -> bool:
+    def is_present_in(self, lines: Sequence[str]) -> bool:
         """Return whether the hunk's text is on its lines."""
         return hash("".join(lines[self.first : self.end])) == self.text
 
@@ -91,10 +91,10 @@ class TextState(NamedTuple):
         if typed is not None:
             at = bisect_right(self.firsts, typed)
             near = self.hunks[max(at - _NESTED, 0) : at]
-            if not any(one.end > typed and one.stands_in(lines) for one in near):
+            if not any(one.end > typed and one.is_present_in(lines) for one in near):
                 return False
         some = (self.hunks[0], self.hunks[len(self.hunks) // 2], self.hunks[-1])
-        return all(one.stands_in(lines) for one in some)
+        return all(one.is_present_in(lines) for one in some)
 
 
 class TextStates:
@@ -410,8 +410,8 @@ class AppliedEdit:
         sides = (self._before, self._after)
         if not self._touched or self._end - self._first not in map(len, sides):
             return None
-        stands = tuple(lines[self._first : self._end])
-        return stands == self._before if stands in sides else None
+        present = tuple(lines[self._first : self._end])
+        return present == self._before if present in sides else None
 
 
 def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
