@@ -1,4 +1,4 @@
-"""Stet's whole server with one request more, `test/crc`, so that its text can be verified.
+"""Stet's whole server with an additional request, `test/crc`, so that its text can be verified.
 
 Run as a script: `python -I tests/bench/stet_server.py`.
 """

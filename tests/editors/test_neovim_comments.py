@@ -1,4 +1,4 @@
-"""Comments that ask for a turn, typed in real Neovim."""
+"""Comments that start a turn, typed in real Neovim."""
 
 from collections.abc import Callable
 

@@ -9,7 +9,7 @@ from tests.support.editor import FakeEditor
 
 
 class _Killed(Exception):
-    """Leaves the editor's block without a shutdown."""
+    """An exception to leave the editor's block without a shutdown."""
 
 
 @asynccontextmanager

@@ -13,10 +13,10 @@ mark  in text?  meaning
 ``~``  no        a former line: what a conflict was made for, what an accepted hunk replaced
 ====  ========  ======================================================================
 
-The lines of a hunk are in the order ``~``, then ``-``, ``!`` or ``*``, then ``+``. The marks tell the
+The lines of a hunk are in the order ``~``, then ``-``, ``!`` or ``*``, then ``+``. The marks show the
 state of the hunk: ``-`` and ``+`` pending, ``!`` conflict, ``*`` or ``~`` accepted.
 
-``@@`` begins a hunk. The line is drawn only where the marks do not say enough: if the hunk touches the
+``@@`` begins a hunk. The line is drawn only where the marks are ambiguous: if the hunk touches the
 hunk above, if the state is another (``@@ conflict``, ``@@ sent``, ``@@ rejected``), or if the hunks are
 not in the order in which they were made; then each has its id (``@@ h2``). Hunks that are rejected,
 undone, superseded or withdrawn have only this line. A hunk that lies within lines drawn before has this
@@ -119,7 +119,7 @@ class _DrawnHunk:
 
     @property
     def marked_state(self) -> str:
-        """The state that the marks tell; empty if there are no lines."""
+        """Return the state that the marks show; empty if there are no lines."""
         if "!" in self.parts or {"~", "+"} <= self.parts.keys():
             return "conflict"
         if "*" in self.parts or "~" in self.parts:
@@ -202,7 +202,7 @@ class Picture:
 
     @property
     def accepted_text(self) -> str:
-        """The text after the acceptance of all pending hunks."""
+        """Return the text after the acceptance of all pending hunks."""
         text = self.text
         for hunk in reversed(self.hunks):
             if (hunk.state or hunk.marked_state) == "pending":
@@ -215,7 +215,7 @@ def read_picture(picture: str) -> Picture:
     """Return the text, hunks and cursors of a picture.
 
     Raises:
-        ValueError: If the picture is not one of the language.
+        ValueError: If the picture is invalid.
     """
     read, hunk = Picture(), None
     for line in _without_margin(picture):
@@ -290,10 +290,10 @@ class PicturedReview(ReviewHarness):
         """Make the text of a picture, propose the hunks, accept the accepted hunks from top to bottom,
         and type the user's lines of the conflicts.
 
-        Each hunk is the edit of a turn of its own, in the order of the ids.
+        Each hunk is the edit of a separate turn, in the order of the ids.
 
         Raises:
-            PictureMismatch: If the ledger makes other hunks of the picture.
+            PictureMismatch: If the ledger makes other hunks than those of the picture.
         """
         read = read_picture(picture)
         base, edits = _base_of(read)
@@ -342,7 +342,7 @@ class PicturedReview(ReviewHarness):
 
 
 def _base_of(read: Picture) -> tuple[str, dict[str, tuple[tuple[int, int], _DrawnHunk]]]:
-    """Return the text before anything happened to it, and the place of each hunk in it, by id."""
+    """Return the text before all edits, and the place of each hunk in that text, by id."""
     base, done = "", 0
     edits = {}
     for number, hunk in enumerate(read.hunks, 1):
@@ -367,8 +367,8 @@ def check_review(before: str, user_types: Step, after: str, *then: Step) -> None
         then: More steps, each followed by the picture that is expected after the step.
 
     Raises:
-        PictureMismatch: If a picture is drawn otherwise, with the difference.
-        ValueError: If a picture is not one of the language.
+        PictureMismatch: If a picture differs, with the difference.
+        ValueError: If a picture is invalid.
     """
     if len(then) % 2:
         raise ValueError("each step is followed by a picture")
@@ -401,7 +401,7 @@ def check_picture(page: ReviewHarness, picture: str, when: str = "now") -> None:
     """Check what a review looks like.
 
     Raises:
-        PictureMismatch: If it is drawn otherwise than `picture`, with the difference.
+        PictureMismatch: If the review differs from `picture`, with the difference.
     """
     expected, drawn = read_picture(picture).plain, render_review(page)
     if drawn != expected:

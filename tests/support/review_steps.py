@@ -51,7 +51,7 @@ def take_theirs(hunk_id: str) -> Action:
 
 
 def propose(new: str, turn: str = "t9") -> Action:
-    """Propose that the whole text becomes `new`."""
+    """Propose `new` as the whole text."""
     return lambda page: page.propose(new, turn)
 
 
@@ -61,24 +61,24 @@ def replace_text(text: str) -> Action:
 
 
 def report_difference(text: str) -> Action:
-    """Make `text` of the document by the smallest changes, in one message."""
+    """Change the document to `text` by the smallest changes, in one message."""
     return lambda page: page.apply(*changes_between(page.text, text))
 
 
 def change_lines(*changes: tuple[int, int, str]) -> Action:
-    """Change whole lines in one message: each time the lines from the first number to before the second
-    become a text. Lines are counted from 0.
+    """Change whole lines in one message, each by first line (0-based), end line (excluded) and
+    new text.
     """
     return lambda page: page.apply_lines(*changes)
 
 
 def reopen(page: ReviewHarness) -> None:
-    """Close the document and open it again with the text that it has."""
+    """Close the document and open it again with its current text."""
     page.reopen(page.text)
 
 
 def restart(page: ReviewHarness) -> None:
-    """Start the server again, which opens the document with the text that it has."""
+    """Restart the server, which opens the document with its current text."""
     page.restart()
 
 

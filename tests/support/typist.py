@@ -9,7 +9,7 @@ from tests.support.editor import FakeEditor
 
 
 class Typist:
-    """Types letters at the start of a document, one key after the other, until stopped.
+    """A user who types letters at the start of a document until stopped.
 
     Attributes:
         typed: The typed text, with which the document begins.

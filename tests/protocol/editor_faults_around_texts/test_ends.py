@@ -86,7 +86,7 @@ async def test_an_end_in_the_middle_of_a_run_loses_no_proposal(
 
 
 class _Left(Exception):
-    """Leaves the editor's block without a shutdown."""
+    """An exception to leave the editor's block without a shutdown."""
 
 
 @asynccontextmanager
