@@ -36,7 +36,7 @@ def project_rules(put: Put) -> None:
 
 @weakness
 def twins_unseen(put: Put) -> None:
-    """Allow writes to a file that has another name on the disk."""
+    """Ignore the other hard links of a file."""
     policy = importlib.import_module("stet.review.policy.authorization")
     before = policy._warning
     put(policy.__name__, "_warning", lambda status: before(replace(status, has_hard_links=False)))

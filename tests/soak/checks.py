@@ -165,7 +165,7 @@ class CheckedDocument(SimulatedDocument):
         return [hunk for hunk in views if hunk.id in live] + decided
 
     def _are_as(self, before: dict[str, tuple[HunkState, str, Range]], reported: str) -> None:
-        """Check that hunks are as `before`; a conflict may have been resolved."""
+        """Check that pending hunks are as `before`; conflicts may have been resolved."""
         now = self._states()
         for hunk_id, was in before.items():
             # A user who types the text of an abandoned edit looks like an editor that applies it

@@ -91,7 +91,7 @@ class Person:
             self._chat += 1
 
     async def _type(self, name: str, n_strokes: int) -> None:
-        """Type into a comment at the end of a line, letter by letter; shorten a long line."""
+        """Type into a comment line, letter by letter, and then restore the line."""
         line = 6 * self._dice.randrange(8)
         for letter in self._dice.choices("abcdefgh ", k=n_strokes):
             begun = perf_counter()
