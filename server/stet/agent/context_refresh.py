@@ -67,8 +67,8 @@ def _fit_context(
             current_file_lines=max(10, settings.context.current_file_lines >> halvings),
             head_lines=max(2, settings.context.head_lines >> halvings),
         )
-        world = replace(snapshot, settings=replace(settings, context=less))
-        context = build_context(world, location, "", graph, attachments)
+        trimmed = replace(snapshot, settings=replace(settings, context=less))
+        context = build_context(trimmed, location, "", graph, attachments)
         size = sum(len(section.text) + 1 for section in context.sections[:-1])
         halvings += 1
         if size <= MAX_CHARACTERS or halvings == _MAX_TRIES:

@@ -195,7 +195,7 @@ class RedactingModel(ModelWrapper):
         self._log_request(redacted_request, kinds)
         return await self.inner.complete(redacted_request, on_text, on_wait)
 
-    def _log_request(self, asked: Request, kinds: Counter[str]) -> None:
+    def _log_request(self, request: Request, kinds: Counter[str]) -> None:
         origin = self._origin
         sending = RequestRecord(
             at=self._now(),
@@ -204,13 +204,13 @@ class RedactingModel(ModelWrapper):
             model=self.name,
             turn=origin.turn,
             chat=origin.chat,
-            parts=short_names(summarize_request(asked.messages, self._sent)),
-            characters=sum(map(len, _request_texts(asked))),
-            tokens=estimate_prompt(asked.messages, asked.tools),
+            parts=short_names(summarize_request(request.messages, self._sent)),
+            characters=sum(map(len, _request_texts(request))),
+            tokens=estimate_prompt(request.messages, request.tools),
             kinds=tuple(sorted(kinds.items())),
             is_open=self._redactor is None,
         )
-        self._sent = asked.messages
+        self._sent = request.messages
         self._sendings.add(sending)
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from pydantic import ValidationError
 
 from stet.agent.turn import Ask, Mode, describe_bug
-from stet.llm.api_format import MAX_NAME, meant_tool, parse_object
+from stet.llm.api_format import MAX_NAME, match_tool, parse_object
 from stet.llm.model import Completion, ToolCall, ToolDefinition
 from stet.settings.values import AgentSettings
 from stet.tools.add_tags import ADD_TAGS
@@ -193,7 +193,7 @@ class Toolbox:
         """
         names = [tool.name for tool in self.tools]
         calls = tuple(
-            replace(call, name=meant_tool(call.name, names) or call.name[:MAX_NAME])
+            replace(call, name=match_tool(call.name, names) or call.name[:MAX_NAME])
             for call in completion.tool_calls
         )
         return (

@@ -256,10 +256,10 @@ class Turn:
             notes=notes,
         )
 
-    def with_compaction(self, took: Usage) -> "Turn":
-        """Return the turn after a compaction that used `took` tokens, with a note for the user."""
+    def with_compaction(self, usage: Usage) -> "Turn":
+        """Return the turn after a compaction that used `usage` tokens, with a note for the user."""
         notes = self.notes if COMPACTED_NOTE in self.notes else (*self.notes, COMPACTED_NOTE)
-        return replace(self, beside=self.beside + took, notes=notes)
+        return replace(self, beside=self.beside + usage, notes=notes)
 
     def with_calls(self, runs: Iterable[ToolRun]) -> "Turn":
         """Return the turn after the model has called tools."""

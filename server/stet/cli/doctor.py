@@ -81,8 +81,8 @@ async def check_all(system: System) -> list[Finding]:
     found += await _run_check("search", lambda: check_search(chosen.search, system, root))
     found += await _run_check("grammars", check_grammars)
     found += await _run_check("embedded", lambda: check_embedded(system))
-    asked = (_run_check(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
-    for each in await asyncio.gather(*asked):
+    checks = (_run_check(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
+    for each in await asyncio.gather(*checks):
         found += each
     found += await _run_check("folders", check_folders)
     found += await _run_check("log", check_log)

@@ -138,20 +138,20 @@ def _package(fields: Mapping[str, object]) -> BuildFile:
 def _patterns(fields: object, beginning: str) -> Patterns:
     """Return the names in `fields` with their targets under any condition, in order."""
     found = []
-    for name, meant in _mapping(fields).items():
+    for name, target in _mapping(fields).items():
         if name.startswith(beginning) and name.count("*") <= 1:
-            targets = tuple(dict.fromkeys(islice(_targets(meant), MAX_TARGETS)))
+            targets = tuple(dict.fromkeys(islice(_targets(target), MAX_TARGETS)))
             sources = tuple(filter(None, map(guess_source, targets)))
             found.append((name, tuple(dict.fromkeys(targets + sources))))
     return tuple(found[:MAX_PATTERNS])
 
 
-def _targets(meant: object, depth: int = MAX_DEPTH) -> Iterator[str]:
+def _targets(target: object, depth: int = MAX_DEPTH) -> Iterator[str]:
     """Yield the paths in a target, which may be nested conditions."""
-    if isinstance(meant, str):
-        yield from (meant,) if meant.startswith("./") else ()
-    elif isinstance(meant, dict | list) and depth:
-        for each in meant.values() if isinstance(meant, dict) else meant:
+    if isinstance(target, str):
+        yield from (target,) if target.startswith("./") else ()
+    elif isinstance(target, dict | list) and depth:
+        for each in target.values() if isinstance(target, dict) else target:
             yield from _targets(each, depth - 1)
 
 
@@ -166,9 +166,9 @@ def _config(fields: Mapping[str, object]) -> BuildFile:
     base, extends = options.get("baseUrl"), fields.get("extends")
     references = fields.get("references")
     patterns = []
-    for pattern, meant in _mapping(options.get("paths")).items():
-        if isinstance(meant, list) and pattern.count("*") <= 1:
-            patterns.append((pattern, tuple(each for each in meant if isinstance(each, str))))
+    for pattern, target in _mapping(options.get("paths")).items():
+        if isinstance(target, list) and pattern.count("*") <= 1:
+            patterns.append((pattern, tuple(each for each in target if isinstance(each, str))))
     above = extends if isinstance(extends, list) else [extends]
     parts = references if isinstance(references, list) else []
     return BuildFile(

@@ -125,10 +125,12 @@ def _header(path: str, source: str, files: FileTable) -> ResolvedLink | None:
 
 def _bare_script(name: str, source: str, files: FileTable) -> ResolvedLink | None:
     """Return the script that a bare name means by a folder alias or by the build files."""
-    for meant in script_locations(name, source, files):
-        target = _named(LinkKind.JAVASCRIPT, join_path(meant.folder, meant.within), files)
+    for location in script_locations(name, source, files):
+        target = _named(LinkKind.JAVASCRIPT, join_path(location.folder, location.within), files)
         if target is not None:
-            return ResolvedLink((target,), None if meant.is_whole else meant.folder, meant.lead)
+            return ResolvedLink(
+                (target,), None if location.is_whole else location.folder, location.lead
+            )
     return None
 
 

@@ -73,13 +73,13 @@ def rewrite_links(
         mine: list[Replacement] = []
         for part in _statements(found):
             if len(part) > 1:
-                wanted = _rewrite_from_import(part, source, move)
+                targets = _rewrite_from_import(part, source, move)
             else:
-                wanted = _rewrite_link(part[0], source, move)
-            if wanted is None:
+                targets = _rewrite_link(part[0], source, move)
+            if targets is None:
                 left.append((source, part[0]))
             else:
-                mine += wanted
+                mine += targets
         if mine:
             edits[source] = tuple(mine)
     return LinkRewrites(edits, tuple(left))
@@ -115,7 +115,7 @@ def _rewrite_link(link: Link, source: str, move: FileMove) -> list[Replacement] 
         # A package is a folder: it stays where it is unless it has lost its last file.
         return [] if after is not None else None
     new = write_link(link, before, place, targets[0], move.after)
-    if new is None or not _means(replace(link, written=new), place, targets[0], move.after):
+    if new is None or not _leads_to(replace(link, written=new), place, targets[0], move.after):
         return None
     return [] if new == link.written else [Replacement(link.start, link.end, new)]
 
@@ -158,7 +158,7 @@ def _is_misspelt(link: Link, before: ResolvedLink, source: str, move: FileMove) 
     return is_in_moved_file or move.old in before.targets
 
 
-def _means(link: Link, source: str, target: str, files: FileTable) -> bool:
+def _leads_to(link: Link, source: str, target: str, files: FileTable) -> bool:
     found = resolve_link(link, source, files)
     return found is not None and found.targets == (target,)
 
@@ -180,21 +180,21 @@ def _rewrite_from_import(part: list[Link], source: str, move: FileMove) -> list[
     A name that is not a module belongs to the module's file.
     """
     module, *names = part
-    meant = ((name, resolve_module(name, source, move.before)) for name in names)
-    wanted = [
+    resolved = ((name, resolve_module(name, source, move.before)) for name in names)
+    targets = [
         _ImportTarget(name, move.moved(found.targets[0]), found.base)
-        for name, found in meant
+        for name, found in resolved
         if found
     ]
     was = resolve_module(module, source, move.before)
-    if was is not None and len(wanted) < len(names):
-        wanted.append(_ImportTarget(module, move.moved(was.targets[0]), was.base))
+    if was is not None and len(targets) < len(names):
+        targets.append(_ImportTarget(module, move.moved(was.targets[0]), was.base))
     place = move.moved(source)
-    if all(_means(each.link, place, each.target, move.after) for each in wanted):
+    if all(_leads_to(each.link, place, each.target, move.after) for each in targets):
         return []
     prefixes: set[str | None] = set()
     edits: list[Replacement] = []
-    for each in wanted:
+    for each in targets:
         full = write_module_name(module.written, each.base, place, each.target)
         prefix, last = (full, "") if each.link is module else _split(full)
         prefixes.add(prefix)

@@ -232,15 +232,15 @@ def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[st
 def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLocation]:
     """Yield the places of `name` by the pattern without `*`, else with the longest prefix."""
     fitting = []
-    for pattern, meant in patterns:
+    for pattern, targets in patterns:
         lead, star, rest = pattern.partition("*")
         if name == pattern if not star else name.startswith(lead) and name.endswith(rest):
-            fitting.append((not star, len(lead), lead, rest, meant))
+            fitting.append((not star, len(lead), lead, rest, targets))
     if not fitting:
         return
-    is_whole, _, lead, rest, meant = max(fitting)
+    is_whole, _, lead, rest, targets = max(fitting)
     inner = name[len(lead) : len(name) - len(rest)]
-    for each in meant:
+    for each in targets:
         place = posixpath.normpath(f"{base}/{each.replace('*', inner, 1)}")
         if is_whole or rest or not each.endswith("/*"):
             yield ScriptLocation(posixpath.dirname(place), posixpath.basename(place), is_whole=True)

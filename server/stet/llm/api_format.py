@@ -55,7 +55,7 @@ def valid_name(name: str) -> str:
     return (plain if is_valid(plain[:1]) else f"_{plain}")[:MAX_NAME]
 
 
-def meant_tool(name: str, tools: Collection[str]) -> str | None:
+def match_tool(name: str, tools: Collection[str]) -> str | None:
     """Return the tool that a model means by `name`.
 
     Args:

@@ -61,12 +61,12 @@ class ServerQuirks:
 
     def adapt(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return `body` in the form that this server accepts."""
-        mended = {key: value for key, value in body.items() if key not in self._dropped}
-        if "max_tokens" in mended and self._max_tokens_field != "max_tokens":
-            mended[self._max_tokens_field] = mended.pop("max_tokens")
+        adapted = {key: value for key, value in body.items() if key not in self._dropped}
+        if "max_tokens" in adapted and self._max_tokens_field != "max_tokens":
+            adapted[self._max_tokens_field] = adapted.pop("max_tokens")
         if self._answers_between:
-            mended["messages"] = _with_answers_between(mended["messages"])
-        return mended
+            adapted["messages"] = _with_answers_between(adapted["messages"])
+        return adapted
 
     def learn(self, failure: AttemptFailure, sent: Mapping[str, Any]) -> bool:
         """Learn from the failure of `sent`. Return whether the round can be repeated at once."""

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from stet.llm.api_format import meant_tool, parse_object
+from stet.llm.api_format import match_tool, parse_object
 from stet.llm.completion_stream import new_call_id
 from stet.llm.model import (
     Completion,
@@ -138,7 +138,7 @@ def _bare_call(text: str, tools: Sequence[ToolDefinition]) -> ToolCall | None:
     if data is None or not ({"arguments", "parameters"} & data.keys()):
         return None
     name = data.get("name")
-    named = isinstance(name, str) and meant_tool(name, [tool.name for tool in tools])
+    named = isinstance(name, str) and match_tool(name, [tool.name for tool in tools])
     return _call(body) if named else None
 
 

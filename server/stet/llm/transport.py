@@ -64,19 +64,23 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
         """
         # The codings that the SDK's client decodes depend on the installed packages.
         request.headers["accept-encoding"] = ACCEPTED
-        came = await super().send(request, stream=True, **options)
-        kind = came.headers.get("content-type", "").lower()
+        response = await super().send(request, stream=True, **options)
+        kind = response.headers.get("content-type", "").lower()
         is_stream = stream and "json" not in kind and "html" not in kind
         most = STREAM_BYTES if is_stream else self._whole_bytes
-        is_error = came.status_code >= 300
-        body = _BoundedErrorBody(came, ERROR_BYTES) if is_error else _BoundedBody(came, most)
-        headers = [(key, value) for key, value in came.headers.multi_items() if key not in _DECODED]
+        is_error = response.status_code >= 300
+        body = (
+            _BoundedErrorBody(response, ERROR_BYTES) if is_error else _BoundedBody(response, most)
+        )
+        headers = [
+            (key, value) for key, value in response.headers.multi_items() if key not in _DECODED
+        ]
         bounded = httpx2.Response(
-            came.status_code,
+            response.status_code,
             headers=headers,
             stream=body,
-            request=came.request,
-            extensions=came.extensions,
+            request=response.request,
+            extensions=response.extensions,
         )
         if not stream:
             try:

@@ -207,7 +207,7 @@ class BlockImport:
         """Handle a document that was opened or saved: import its blocks and report unreadable ones."""
         if self._is_note(uri):
             self.notes.add(canonical(uri))
-            self._schedule_import(uri, tell=True)
+            self._schedule_import(uri, notify=True)
         else:
             self.notes.discard(canonical(uri))
 
@@ -223,7 +223,7 @@ class BlockImport:
             SIGN in change.text or _may_begin_block(lines, change.range.start.line)
             for change in changes
         ):
-            self._schedule_import(uri, tell=False)
+            self._schedule_import(uri, notify=False)
 
     def closed(self, uri: str) -> None:
         """Handle a document that was closed."""
@@ -247,7 +247,7 @@ class BlockImport:
         if self._workspace.buffer(uri) is None:
             await self._import_closed(uri, self._workspace.snapshot().asked_about(uri))
         else:
-            await self._import_open(uri, tell=self._due.pop(canonical(uri), False))
+            await self._import_open(uri, notify=self._due.pop(canonical(uri), False))
 
     async def import_asked(self, ask: Ask) -> None:
         """Import the blocks of the notes that a question names: its own document and attached files."""
@@ -273,9 +273,9 @@ class BlockImport:
         language = self._workspace.language(uri)
         return is_tracked(uri) and TextDocument(uri, "", language_id=language).is_markdown
 
-    def _schedule_import(self, uri: str, *, tell: bool) -> None:
+    def _schedule_import(self, uri: str, *, notify: bool) -> None:
         key = canonical(uri)
-        self._due[key] = tell or self._due.get(key, False)
+        self._due[key] = notify or self._due.get(key, False)
         if self._may_begin and not self._is_looking:
             self._client.start(self._import_due(), "blocks in notes")
 
@@ -289,8 +289,8 @@ class BlockImport:
                 began, due = now(), tuple(self._due)
                 for uri in due:
                     self._current = uri
-                    if (tell := self._due.pop(uri, None)) is not None:
-                        await self._import_open(uri, tell=tell)
+                    if (notify := self._due.pop(uri, None)) is not None:
+                        await self._import_open(uri, notify=notify)
                 self._current = ""
                 if self._due:
                     # A slow search is not repeated without a pause while the user types.
@@ -302,14 +302,14 @@ class BlockImport:
         """Import the blocks of a note that is not open."""
         draft = await asyncio.to_thread(_find_on_disk, uri, snapshot)
         if self._workspace.buffer(uri) is not None:
-            await self._import_open(uri, tell=True)
+            await self._import_open(uri, notify=True)
         elif draft is not None:
             if self._ledger.is_tracked(uri):
                 self._ledger.on_disk(uri, draft.document.text)
             _ = self._ledger.import_blocks(draft, draft.document)
             self._report(draft)
 
-    async def _import_open(self, uri: str, *, tell: bool) -> None:
+    async def _import_open(self, uri: str, *, notify: bool) -> None:
         document = self._workspace.document(uri)
         if document is None:
             return
@@ -326,8 +326,8 @@ class BlockImport:
         else:
             self._watched.discard(canonical(uri))
         if not self._ledger.import_blocks(draft, now):
-            self._schedule_import(uri, tell=tell)
-        elif tell:
+            self._schedule_import(uri, notify=notify)
+        elif notify:
             self._report(draft)
 
     def _report(self, draft: BlockDraft) -> None:

@@ -40,19 +40,19 @@ class Observability:
         self._notes = FaultLog(self.reports.directory)
         self._editor: ClientCapabilities | None = None
         self._settings = Settings()
-        self._tell: Callable[[str], None] = lambda _: None
+        self._notify: Callable[[str], None] = lambda _: None
         self._trace: LazyLogFile | None = None
         self.reports.facts = self._facts
 
-    def editor_connected(self, editor: ClientCapabilities, tell: Callable[[str], None]) -> None:
+    def editor_connected(self, editor: ClientCapabilities, notify: Callable[[str], None]) -> None:
         """Record the editor, and the function that notifies its user; called on the event loop."""
         loop = asyncio.get_running_loop()
 
         def tell_soon(message: str) -> None:
-            loop.call_soon_threadsafe(tell, message)
+            loop.call_soon_threadsafe(notify, message)
 
         self._editor = editor
-        self._tell = tell
+        self._notify = notify
         self.reports.notify_by(tell_soon)
 
     def settings_changed(self, settings: Settings) -> None:
@@ -64,7 +64,7 @@ class Observability:
             path = log_file_path(TRACE)
             self._trace = LazyLogFile(path, _MAX_TRACE_BYTES)
             self._trace.setFormatter(PrivateFormatter("%(asctime)s %(message)s", _MAX_RECORD))
-            self._tell(
+            self._notify(
                 f"Stet: log.traceModel is on: what a model is asked and answers is in {path}."
             )
 
@@ -90,7 +90,7 @@ class Observability:
             log.warning("no fatal error could be reported: %s", fault)
             return
         if n_found:
-            self._tell(
+            self._notify(
                 "Stet: an earlier run ended by a fatal error. A report is in "
                 f"{self.reports.directory.folder}: it holds none of your text. Please attach it to an issue "
                 "in Stet's tracker."

@@ -211,10 +211,10 @@ class Router(Generic[State]):
         """
 
         def handle(ls: LanguageServer, params: Any) -> Generator[Any, Any, object]:  # noqa: ARG001 - pygls passes itself by this name
-            begun = call_handler(method, handler, self._state(), params)
-            if not iscoroutine(begun):
-                return begun
-            later = PendingReply(method, begun, stops=False)
+            result = call_handler(method, handler, self._state(), params)
+            if not iscoroutine(result):
+                return result
+            later = PendingReply(method, result, stops=False)
             try:
                 return (yield later.wait, (), None)
             finally:
@@ -261,8 +261,8 @@ class Router(Generic[State]):
                     wait_turn, lambda: call_handler(name, handler, state, arguments)
                 )
                 return PendingReply(name, work, stops)
-            begun = call_handler(name, handler, state, arguments)
-            return PendingReply(name, begun, stops) if iscoroutine(begun) else begun
+            result = call_handler(name, handler, state, arguments)
+            return PendingReply(name, result, stops) if iscoroutine(result) else result
 
         self._server.command(name)(handle)
 
@@ -285,8 +285,8 @@ def call_handler(name: str, handler: Callable[..., Result], *arguments: object) 
 async def call_in_turn(wait_turn: WaitTurn, call: Callable[[], object]) -> object:
     """Wait until a queued command may run, call it, and return its answer."""
     await wait_turn()
-    begun = call()
-    return await begun if iscoroutine(begun) else begun
+    result = call()
+    return await result if iscoroutine(result) else result
 
 
 @contextmanager

@@ -104,7 +104,7 @@ MAX_PARAGRAPHS = 100_000
 
 _MAY_HOLD_TAG = re.compile(rf"#[\d/]*+{TAG_CHARACTER}")
 _TAG = re.compile(rf"(?:(?<=[\s(,;])|\A)#(?P<name>{TAG_CHARACTER}+)")
-_TELLING = re.compile(r"[^\d/]")
+_NON_NUMERIC = re.compile(r"[^\d/]")
 _TASK = re.compile(r"\[(?P<mark>[ xX])\](?:[ \t]+(?P<text>[^\r\n]*)|[ \t]*$)", re.MULTILINE)
 _FRONT_TAGS = re.compile(r"^[\"']?tags?[\"']?[ \t]*:", re.MULTILINE | re.IGNORECASE)
 
@@ -162,7 +162,7 @@ def _inline_tags(text: str) -> Iterator[str]:
                 continue
             n_left -= len(token.content)
             for found in _TAG.finditer(_plain(token.content)):
-                if _TELLING.search(found["name"]):
+                if _NON_NUMERIC.search(found["name"]):
                     yield found["name"].strip("/")
 
 

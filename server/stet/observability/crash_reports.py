@@ -92,7 +92,7 @@ class CrashReporter(SafeHandler):
         self._lines: deque[str] = deque(maxlen=_N_LINES)
         self._seen: set[tuple[object, ...]] = set()
         self._writing: list[threading.Thread] = []
-        self._tell: Callable[[str], None] | None = None
+        self._notify_user: Callable[[str], None] | None = None
         self._unreported = ""
         self._has_notified = False
 
@@ -111,11 +111,11 @@ class CrashReporter(SafeHandler):
         self._writing.append(thread)
         thread.start()
 
-    def notify_by(self, tell: Callable[[str], None]) -> None:
+    def notify_by(self, notify: Callable[[str], None]) -> None:
         """Set the function that notifies the user of the first report, from any thread."""
-        self._tell = tell
+        self._notify_user = notify
         if self._unreported:
-            tell(self._unreported)
+            notify(self._unreported)
 
     def close(self) -> None:
         """Wait a moment for reports that are being written."""
@@ -160,11 +160,11 @@ class CrashReporter(SafeHandler):
         if self._has_notified:
             return
         self._has_notified = True
-        if self._tell is None:
+        if self._notify_user is None:
             self._unreported = message
         else:
             with suppress(RuntimeError):  # the session is over
-                self._tell(message)
+                self._notify_user(message)
 
 
 def catch_all() -> None:

@@ -257,8 +257,8 @@ def _outcome(hunk: Hunk, views: _FileViews, *, is_news: bool) -> HunkOutcome:
     state, view = _state(hunk), views.at(hunk.uri)
     if not view.may_be_named:
         return HunkOutcome(hunk.id, state)
-    wrote, current = _content(hunk.proposed), _content(hunk.new)
-    is_changed = state is not HunkState.CONFLICT and wrote != current
+    proposed, current = _content(hunk.proposed), _content(hunk.new)
+    is_changed = state is not HunkState.CONFLICT and proposed != current
     theirs = None
     if state is HunkState.CONFLICT and view.document is not None:
         theirs = whole_lines(view.document.text_in(hunk.range))
@@ -270,7 +270,7 @@ def _outcome(hunk: Hunk, views: _FileViews, *, is_news: bool) -> HunkOutcome:
         line=hunk.shown_at.start.line + 1 if has_place else 0,
         summary=hunk.summary,
         reason=hunk.reason if state is HunkState.REJECTED else "",
-        diff=diff_lines(wrote, current) if is_changed and is_news else (),
+        diff=diff_lines(proposed, current) if is_changed and is_news else (),
         theirs=theirs,
         is_changed=is_changed,
         inline=hunk.inline,

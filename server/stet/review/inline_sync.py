@@ -25,7 +25,7 @@ def sync_blocks(store: HunkStore, tracked: TrackedDocument, changes: Iterable[Te
         tracked: The document, whose anchors have been moved already.
         changes: The changes of the text.
     """
-    came_back = _may_reappear(store, tracked, changes) and _reattach_blocks(store, tracked)
+    reattached = _may_reappear(store, tracked, changes) and _reattach_blocks(store, tracked)
     put = [
         _restored_conflict(store[anchor.hunk], tracked, anchor)
         or _decided(store[anchor.hunk], tracked, anchor)
@@ -35,7 +35,7 @@ def sync_blocks(store: HunkStore, tracked: TrackedDocument, changes: Iterable[Te
         and _is_gone(tracked, anchor)
     ]
     store.save(*put, decision=True, anchors_of=tracked.uri)
-    return bool(put) or came_back
+    return bool(put) or reattached
 
 
 def as_block_hunk(hunk: Hunk, before: str, after: str) -> Hunk:

@@ -26,7 +26,7 @@ from stet.text.lines import line_end, line_ends, split_lines, without_end
 
 _FEW_UNDONE = 8
 """If at most so many hunks are undone at once, the redo of a single one is recognised too."""
-_MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
+_MAY_ARRIVE = frozenset({HunkState.PENDING, HunkState.SENT})
 """The states in which the edit of a hunk may arrive after it timed out or was refused."""
 
 
@@ -163,14 +163,14 @@ def _match_late_edit(
     on_way = () if sent is None else tuple(sent.plan.texts)
     expected: dict[str, tuple[str, ...]] = {}
     for hunks in timed_out.combinations_with(on_way):
-        if all(store[hunk].state in _MAY_COME or hunk in on_way for hunk in hunks):
+        if all(store[hunk].state in _MAY_ARRIVE or hunk in on_way for hunk in hunks):
             plan = _plan(tracked, timed_out.document, hunks)
             expected.setdefault(plan.edit.apply(timed_out.document.text), hunks)
     # Use the last matching text: some editors report several edits from the bottom up.
-    come = [expected[text] for text in timed_out.texts_after(changes) if text in expected][-1:]
-    if not come:
+    arrived = [expected[text] for text in timed_out.texts_after(changes) if text in expected][-1:]
+    if not arrived:
         return (), ()
-    [hunks] = come
+    [hunks] = arrived
     if hunks != on_way:
         tracked.send(timed_out.document, _plan(tracked, timed_out.document, hunks))
     left = timed_out.without(hunks)
@@ -341,9 +341,9 @@ def reopen_undone(
         if len(every) <= _FEW_UNDONE:
             texts.append(plan_accept(document, [live]).edit.apply(document.text))
         tracked.undone.add(anchor, texts)
-    waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
+    pending = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
     store.save(
-        *(replace_hunk(store[hunk_id], **waits) for hunk_id in anchors), anchors_of=tracked.uri
+        *(replace_hunk(store[hunk_id], **pending) for hunk_id in anchors), anchors_of=tracked.uri
     )
     store.notify(tracked.uri)
     return True

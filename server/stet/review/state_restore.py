@@ -272,15 +272,15 @@ def _has_block_lines(tracked: TrackedDocument, block: BlockAnchor) -> bool:
 
 
 def merge_tracked(
-    store: HunkStore, came_back: TrackedDocument, there: TrackedDocument, text: str
+    store: HunkStore, restored: TrackedDocument, there: TrackedDocument, text: str
 ) -> None:
-    """Add the anchors of `came_back` to `there`, which is attached to the store again.
+    """Add the anchors of `restored` to `there`, which is attached to the store again.
 
-    Hunks of `came_back` on the same lines as others are superseded.
+    Hunks of `restored` on the same lines as others are superseded.
 
     Args:
-        store: The store, in which `came_back` is the file's `TrackedDocument`.
-        came_back: The restored `TrackedDocument`, which has followed to `text`.
+        store: The store, in which `restored` is the file's `TrackedDocument`.
+        restored: The restored `TrackedDocument`, which has followed to `text`.
         there: The earlier `TrackedDocument` of the file.
         text: The current text of the file.
     """
@@ -288,11 +288,11 @@ def merge_tracked(
     if not there.is_open:
         catch_up(store, there, text)
     for effects, lines, _ in replay_changes(
-        changes_between(came_back.text, there.text), there.lines
+        changes_between(restored.text, there.text), there.lines
     ):
-        came_back.lines = lines
-        came_back.apply_changes(effects, lines)
-    for anchor in came_back.live:
+        restored.lines = lines
+        restored.apply_changes(effects, lines)
+    for anchor in restored.live:
         others = there.overlapping((anchor.first, anchor.end))
         gone = [anchor] if others else []
         if others and all(_yields_to(store[other.hunk], other, anchor) for other in others):
@@ -303,7 +303,7 @@ def merge_tracked(
             there.drop(one.hunk)
             hunk = dataclasses.replace(store[one.hunk], state=HunkState.SUPERSEDED, reason=_TAKEN)
             store.save(hunk, anchors_of=there.uri)
-    for anchor in came_back.settled:
+    for anchor in restored.settled:
         there.settle(anchor)
 
 

@@ -54,7 +54,7 @@ MAX_SUBJECT = 120
 """The characters at the beginning of a question in which its subject is searched for."""
 MIN_WITHOUT = 6
 """The addresses in a question are ignored if it has at least this many other words."""
-MAX_MEANT_WORDS = 32
+MAX_EMBEDDED_WORDS = 32
 """The most words of the body that are embedded: with more words, the names would count less."""
 MAX_LOOKED_AT = 120
 """The most words of the body that are examined for the embedded words."""
@@ -85,14 +85,14 @@ class ChunkFields:
         name: Words of the defined name, or of the heading.
         head: Words of the enclosing names, and of the signature.
         body: All words of the chunk.
-        meant: The text that is embedded.
+        embedded: The text that is embedded.
     """
 
     path: str
     name: str
     head: str
     body: str
-    meant: str
+    embedded: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +132,16 @@ def make_fields(
         redacted: The same lines without secrets; by default there are no secrets.
     """
     body = _words_in("".join(lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
-    meant, names = body, f"{chunk.scope} {chunk.name}"
+    embedded, names = body, f"{chunk.scope} {chunk.name}"
     path, path_words = _path_of(file)
     if redacted is not None:
-        meant = _words_in("".join(redacted.lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
+        embedded = _words_in("".join(redacted.lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
         path, names = _path_of(redacted.file)[0], redacted.without_secrets(names)
     name = words(chunk.name)
     head = words(f"{chunk.scope} {chunk.signature}")
-    return ChunkFields(path_words, name, head, _compared(body), _embedding_text(path, names, meant))
+    return ChunkFields(
+        path_words, name, head, _compared(body), _embedding_text(path, names, embedded)
+    )
 
 
 @lru_cache(maxsize=4)  # the chunks of one file are made one after the other
@@ -176,10 +178,10 @@ def forget_words() -> None:
 
 def query_terms(text: str) -> dict[str, str]:
     """Return the terms of a question without repeats and stop words, each with its written word."""
-    asked = _asked_words(text)
-    telling = [word for word in asked if word.lower() not in STOP_WORDS]
+    query_words = _query_words(text)
+    content_words = [word for word in query_words if word.lower() not in STOP_WORDS]
     found: dict[str, str] = {}
-    for word in telling or asked:
+    for word in content_words or query_words:
         for term in words(word).split():
             found.setdefault(term, word)
             if len(found) == MAX_TERMS:
@@ -187,7 +189,7 @@ def query_terms(text: str) -> dict[str, str]:
     return found
 
 
-def _asked_words(text: str) -> list[str]:
+def _query_words(text: str) -> list[str]:
     """Return the words of a question as written.
 
     The addresses in a long question, such as a commit message, are left out.
@@ -208,7 +210,7 @@ def subject_terms(text: str) -> dict[str, None]:
 
 def query_embedding_text(text: str) -> str:
     """Return the text to embed for a question, without stop words, which make questions similar."""
-    parts = [part.lower() for word in _asked_words(text) for part in PART.findall(word) or [word]]
+    parts = [part.lower() for word in _query_words(text) for part in PART.findall(word) or [word]]
     return " ".join([word for word in parts if word not in STOP_WORDS] or parts)
 
 
@@ -257,11 +259,11 @@ def _embedding_text(path: str, named: str, found: list[str]) -> str:
     for at in range(0, MAX_LOOKED_AT, _A_FEW):
         some = found[at : at + _A_FEW]
         seen.update(dict.fromkeys([part for word in some for part in _parts_of(word)]))
-        if len(seen) >= MAX_MEANT_WORDS or len(some) < _A_FEW:
+        if len(seen) >= MAX_EMBEDDED_WORDS or len(some) < _A_FEW:
             break
     names = " ".join(PART.findall(named)) or named.strip()
     folders = " ".join(PART.findall(path)[-6:])
-    few = islice(seen, MAX_MEANT_WORDS)
+    few = islice(seen, MAX_EMBEDDED_WORDS)
     return " ".join(filter(None, [names, folders, names, *few])).lower()
 
 
@@ -306,7 +308,7 @@ class IndexEntry(NamedTuple):
     stamp: FileStamp
     chunks: Sequence[Chunk]
     fields: Sequence[ChunkFields]
-    meant: Sequence[bytes]
+    digests: Sequence[bytes]
     """The hash of the embedded text of each chunk."""
 
 

@@ -226,11 +226,11 @@ def rank_chunks(
     ]
 
 
-def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[float, ...]:
+def features(query: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[float, ...]:
     """Return the features of a chunk, in the order of `WEIGHTS`."""
     name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
     in_path, in_name, in_head, covered, rarest, certain = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for spaced, weight in asked.spaced:
+    for spaced, weight in query.spaced:
         known = True
         if spaced in name:
             in_name += weight
@@ -244,11 +244,11 @@ def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[fl
             known = True
         if known or spaced in body:
             covered += weight
-            certain += asked.certain.get(spaced.strip(" "), 0.0)
+            certain += query.certain.get(spaced.strip(" "), 0.0)
     file_names, tests, vendored, generated = _of_file(row.file)
-    file_in = _share(file_names, asked)
+    file_in = _share(file_names, query)
     names = set(row.name.split())
-    total = asked.total
+    total = query.total
     return (
         _reciprocal(ranks.by_words),
         _toward(1.0, _reciprocal(ranks.by_meaning), certain),
@@ -256,13 +256,13 @@ def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[fl
         ranks.relevance,
         covered / total,
         in_name / total,
-        _share(names, asked),
+        _share(names, query),
         in_head / total,
         in_path / total,
         file_in,
-        rarest / asked.highest,
-        sum([pair in body for pair in asked.pairs]) / (len(asked.pairs) or 1),
-        float(asked.first in names),
+        rarest / query.highest,
+        sum([pair in body for pair in query.pairs]) / (len(query.pairs) or 1),
+        float(query.first in names),
         math.log(len(body) - 1),
         ranks.neighbours,
         _reciprocal(ranks.file.place),
@@ -272,7 +272,7 @@ def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[fl
         math.log1p(ranks.file.n_chunks),
         float(row.is_definition),
         float(row.title.startswith("_")),
-        float(tests and "test" not in asked.rarity),
+        float(tests and "test" not in query.rarity),
         float(vendored),
         float(generated and not file_in),
     )
@@ -288,9 +288,9 @@ def _toward(best: float, value: float, certain: float) -> float:
     return value + (best - value) * certain * certain
 
 
-def _share(words_: Set[str], asked: PreparedQuery) -> float:
+def _share(words_: Set[str], query: PreparedQuery) -> float:
     """Return the share of `words_` that are in the question."""
-    return len(words_ & asked.words) / len(words_) if words_ else 0.0
+    return len(words_ & query.words) / len(words_) if words_ else 0.0
 
 
 @lru_cache(maxsize=10_000)
@@ -308,25 +308,25 @@ def _reciprocal(rank: int | None) -> float:
     return 0.0 if rank is None else _K / (_K + rank - 1)
 
 
-def score(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> float:
+def score(query: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> float:
     """Return the score of a chunk; higher is better, comparable within one question."""
     weights = _OF_DEFINITIONS if row.is_definition else _OF_OTHERS
-    value: float = sum(map(operator.mul, features(asked, row, ranks), weights))
+    value: float = sum(map(operator.mul, features(query, row, ranks), weights))
     return value
 
 
-def explain(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
+def explain(query: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
     """Return why a chunk was found, for people: `named: user, names; near in meaning (no. 3)`."""
     reasons = []
     where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
-    left = [spaced for spaced, _ in asked.spaced]
+    left = [spaced for spaced, _ in query.spaced]
     for word, field in where:
         text = f" {field} "
         here = [spaced for spaced in left if spaced in text]
         if here:
             left = [spaced for spaced in left if spaced not in here]
             shown = dict.fromkeys(
-                asked.spellings[spaced.strip(" ")] for spaced in here[:MAX_EXPLAINED]
+                query.spellings[spaced.strip(" ")] for spaced in here[:MAX_EXPLAINED]
             )
             reasons.append(f"{word}: {', '.join(shown)}")
     if ranks.by_meaning is not None:

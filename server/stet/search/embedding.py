@@ -91,11 +91,11 @@ class LocalEmbedder:
         """Add the sums of words to the table. If it gets full, clear all other words."""
         import numpy as np
 
-        asked = dict.fromkeys(words)
-        new = [word for word in asked if word not in self._known]
+        requested = dict.fromkeys(words)
+        new = [word for word in requested if word not in self._known]
         if len(self._known) + len(new) > len(self._sums):
             self._known.clear()
-            new = list(asked)
+            new = list(requested)
             if len(new) > len(self._sums):
                 self._sums = np.zeros((2 * len(new), self._n_dimensions), dtype=np.float32)
         for word, encoding in zip(

@@ -113,12 +113,12 @@ class FileRanker:
         about = 0.0
         for term in {**dict.fromkeys(rarity), **dict.fromkeys(subject)}:
             files = store.files_named(term)
-            telling = math.log(1 + (len(spans) - len(files) + 0.5) / (len(files) + 0.5))
+            weight = math.log(1 + (len(spans) - len(files) + 0.5) / (len(files) + 0.5))
             if term in subject:
-                about += telling
-                _add(self.subject, files, telling)
+                about += weight
+                _add(self.subject, files, weight)
             if term in rarity:
-                _add(self.named, files, telling)
+                _add(self.named, files, weight)
                 found = set(files)
                 if term in looked_for:
                     chunks = store.chunks_with(term)

@@ -93,7 +93,7 @@ class IndexService:
         self,
         system: System,
         start: Start,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         *,
         watches: Callable[[], bool],
         endpoint: VectorSource | None = None,
@@ -103,24 +103,24 @@ class IndexService:
         Args:
             system: Starts the process.
             start: Starts a task.
-            tell: Shows a message to the user.
+            notify: Shows a message to the user.
             watches: Returns whether the editor reports files that change on the disk.
             endpoint: Embeds texts if the settings name an endpoint.
         """
         self.state = IndexState()
         self._system = system
         self._start = start
-        self._tell = tell
+        self._notify = notify
         self._watches = watches
-        self._remote_embedder = RemoteEmbedder(endpoint, tell)
+        self._remote_embedder = RemoteEmbedder(endpoint, notify)
         self._words = WordSearcher()
         self._shown = ShownFiles()
         self._listeners: list[Listener] = []
         self._process: IndexProcess | None = None
-        self._begun: Mapping[str, Any] | None = None
+        self._start_message: Mapping[str, Any] | None = None
         self._basis: tuple[object, ...] = ()
         self._overlay: OpenTextSync | None = None
-        self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._pending: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._numbers = itertools.count(1)
         self._reading: list[str] = []
         self._avoided: list[str] = []
@@ -173,7 +173,7 @@ class IndexService:
         async with self._starting:
             if begin is None or self.state.stage is Stage.FAILED or self._is_closed:
                 return
-            if self._process is not None and self._begun != begin:
+            if self._process is not None and self._start_message != begin:
                 await self._end()
             if self._process is None:
                 await self._run(begin, list(snapshot.documents))
@@ -228,7 +228,7 @@ class IndexService:
             return None
         number = next(self._numbers)
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._asked[number] = future
+        self._pending[number] = future
         fields = {
             "text": query.text,
             "limit": query.limit * N_EXTRA_HITS,
@@ -247,7 +247,7 @@ class IndexService:
         except _SearchUnanswered:
             return None
         finally:
-            del self._asked[number]
+            del self._pending[number]
 
     # -- the process -----------------------------------------------------------------------------
 
@@ -280,19 +280,19 @@ class IndexService:
     async def _end(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            asked = list(self._asked.values())
+            pending = list(self._pending.values())
             await process.end()  # the process first answers pending questions, if it is quick
-            _fail_waiting(asked)
+            _fail_pending(pending)
 
     async def _run(self, begin: Mapping[str, Any], first: Sequence[str] = ()) -> None:
         """Start a process, which reads the files beside the documents `first` before the others."""
-        self._begun = begin
+        self._start_message = begin
         self._n_rebuilt = 0
         self._complete_since, self._has_answered = None, False
         self._set(replace(self.state, stage=Stage.STARTING))
         # The content of the index file may be the cause of the crashes.
-        anew = self._n_deaths == MAX_DEATHS - 1
-        begin = {**begin, "anew": anew, "avoid": self._avoided, "first": first}
+        from_scratch = self._n_deaths == MAX_DEATHS - 1
+        begin = {**begin, "anew": from_scratch, "avoid": self._avoided, "first": first}
         try:
             process = await IndexProcess.start(self._system, begin, self._on_message)
         except OSError as fault:
@@ -310,7 +310,7 @@ class IndexService:
         if self._process is not process:
             return  # it was ended on purpose
         self._process = None
-        _fail_waiting(self._asked.values())
+        _fail_pending(self._pending.values())
         self._n_deaths = 1 if self._was_steady() else self._n_deaths + 1
         level = logging.WARNING if errors.startswith(DISK_REFUSES) else logging.ERROR
         template = "the search index (process %s) ended by itself, reading %s: %s"
@@ -324,7 +324,7 @@ class IndexService:
             return
         if not self._is_death_reported:
             self._is_death_reported = True
-            self._tell("Stet: the search index stopped unexpectedly; it is started again.")
+            self._notify("Stet: the search index stopped unexpectedly; it is started again.")
         self._set(replace(self.state, stage=Stage.STARTING))
         await asyncio.sleep(RESTART_SECONDS * 4 ** (self._n_deaths - 1))
         await self._start_again()
@@ -338,12 +338,12 @@ class IndexService:
 
     async def _start_again(self) -> None:
         async with self._starting:
-            if self._process is None and self._begun is not None and not self._is_closed:
-                await self._run(self._begun)
+            if self._process is None and self._start_message is not None and not self._is_closed:
+                await self._run(self._start_message)
 
     def _give_up(self, reason: str) -> None:
         self._set(IndexState(Stage.FAILED, message=reason))
-        self._tell(f"Stet: there is no search index: {reason}. Searches read the files instead.")
+        self._notify(f"Stet: there is no search index: {reason}. Searches read the files instead.")
 
     def _on_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
         # Reports of an ended process about itself do not apply to the running process.
@@ -369,7 +369,7 @@ class IndexService:
                 log.warning("the search index: %s", message["message"])
             case "told":
                 log.warning("%s", message["message"])
-                self._tell(f"Stet: {message['message']}")
+                self._notify(f"Stet: {message['message']}")
 
     def _note_complete(self) -> None:
         self._reading = []
@@ -381,7 +381,7 @@ class IndexService:
         self._has_answered |= is_answer and self._complete_since is not None
         if not is_answer:
             log.error("the search index could not answer: %s", message["error"].strip())
-        future = self._asked.get(message["id"])
+        future = self._pending.get(message["id"])
         if future is not None and not future.done():
             future.set_result(message) if is_answer else future.set_exception(_SearchUnanswered)
 
@@ -395,9 +395,9 @@ class _SearchUnanswered(Exception):
     """The process has ended before its answer, or has failed to answer."""
 
 
-def _fail_waiting(asked: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
+def _fail_pending(pending: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
     """Let all unanswered questions fail."""
-    for future in asked:
+    for future in pending:
         if not future.done():
             future.set_exception(_SearchUnanswered)
 

@@ -160,20 +160,20 @@ class IndexStore:
         self._n_unmerged += len(entry.chunks)
         first = self._next_chunk
         self._next_chunk += len(entry.chunks)
-        came = range(first, self._next_chunk)
+        chunk_ids = range(first, self._next_chunk)
         self._db.executemany(
             "INSERT INTO chunks (id, file, first, end, name, scope, is_definition, meant)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (id_, file, c.first, c.end, c.name, c.scope, c.is_definition, meant)
-                for id_, c, meant in zip(came, entry.chunks, entry.meant, strict=True)
+                (id_, file, c.first, c.end, c.name, c.scope, c.is_definition, digest)
+                for id_, c, digest in zip(chunk_ids, entry.chunks, entry.digests, strict=True)
             ],
         )
         self._db.executemany(
             "INSERT INTO words (rowid, path, name, head, body) VALUES (?, ?, ?, ?, ?)",
             [
                 (each, fields.path, fields.name, fields.head, fields.body)
-                for each, fields in zip(came, entry.fields, strict=True)
+                for each, fields in zip(chunk_ids, entry.fields, strict=True)
             ],
         )
         if entry.fields:
@@ -183,9 +183,12 @@ class IndexStore:
         self._db.executemany(
             "INSERT OR IGNORE INTO unread SELECT ?1, ?2"
             " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE meant = ?1)",
-            [(meant, each.meant) for each, meant in zip(entry.fields, entry.meant, strict=True)],
+            [
+                (digest, each.embedded)
+                for each, digest in zip(entry.fields, entry.digests, strict=True)
+            ],
         )
-        return gone, list(came)
+        return gone, list(chunk_ids)
 
     def touch(self, uri: str, stamp: FileStamp) -> None:
         """Update the stamp of a file that was written again with the same text."""
@@ -241,11 +244,11 @@ class IndexStore:
         Return the chunks that have received a vector, each with the vector.
         """
         chunks = []
-        for meant, vector in vectors:
-            self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (meant, vector))
-            self._db.execute("DELETE FROM unread WHERE meant = ?", (meant,))
+        for digest, vector in vectors:
+            self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (digest, vector))
+            self._db.execute("DELETE FROM unread WHERE meant = ?", (digest,))
             if vector is not None:
-                ids = self._db.execute("SELECT id FROM chunks WHERE meant = ?", (meant,))
+                ids = self._db.execute("SELECT id FROM chunks WHERE meant = ?", (digest,))
                 chunks += [(each, vector) for (each,) in ids]
         return chunks
 
@@ -266,13 +269,13 @@ class IndexStore:
         return 0 if row is None else int(row[0])
 
     def best(
-        self, wanted: str, limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
+        self, terms: str, limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
     ) -> list[tuple[int, float]]:
         """Return the best `limit` chunks for a query in the syntax of FTS5, each with its score.
 
         The best by BM25 come first; of equal chunks the older comes first.
         """
-        tables, conditions, values = "words", "words MATCH ?", [wanted]
+        tables, conditions, values = "words", "words MATCH ?", [terms]
         if folder or without.uris:
             tables += " JOIN chunks ON chunks.id = words.rowid JOIN files ON files.id = chunks.file"
         if folder:
@@ -305,9 +308,9 @@ class IndexStore:
         rare_words = sorted(dict.fromkeys(text.split()), key=len, reverse=True)[:_RARE_WORDS]
         if not rare_words:
             return []
-        wanted = " AND ".join(f'"{word}"' for word in rare_words)
+        terms = " AND ".join(f'"{word}"' for word in rare_words)
         sql = "SELECT rowid FROM words WHERE words MATCH ? AND head || char(10) || body = ?"
-        return self._ids(sql, wanted, text)
+        return self._ids(sql, terms, text)
 
     def files_named(self, term: str) -> list[int]:
         """Return the files whose path contains a word, each as its first chunk."""

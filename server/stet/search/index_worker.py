@@ -159,15 +159,15 @@ class IndexWorker:
         """Ask the server to have texts embedded; this process has no network access."""
         # Refused texts stay without vectors: the next run of the process asks for them again.
         texts = self._store.pending_texts(BATCH + len(self._refused))
-        unread = [(meant, text) for meant, text in texts if meant not in self._refused][:BATCH]
+        unread = [(digest, text) for digest, text in texts if digest not in self._refused][:BATCH]
         if unread:
             self._is_waiting = True
-            send_message("embed", items=[[meant.hex(), text] for meant, text in unread])
+            send_message("embed", items=[[digest.hex(), text] for digest, text in unread])
 
     def _take(self, items: list[tuple[str, list[float] | None]]) -> None:
         self._is_waiting = False
-        given = [(bytes.fromhex(meant), vector) for meant, vector in items]
-        self._refused.update(meant for meant, vector in given if vector is None)
+        given = [(bytes.fromhex(digest), vector) for digest, vector in items]
+        self._refused.update(digest for digest, vector in given if vector is None)
         self._engine.add_vectors(
             (each, unpack_vector(vector)) for each, vector in given if vector is not None
         )

@@ -93,14 +93,14 @@ class ShownFiles:
             self._cache[key] = self._cache.pop(key)  # now the most recently used
             return cached[0]
         self._drop(key)
-        self._recorder.asked = DiskAnswers({}, {})
+        self._recorder.reads = DiskAnswers({}, {})
         shown = _shown(snapshot, uri)
         if shown is not None and self._recorder.is_settled():
             self._save(key, shown)
         return shown
 
     def _save(self, key: str, shown: ShownFile) -> None:
-        self._cache[key] = (shown, self._recorder.asked)
+        self._cache[key] = (shown, self._recorder.reads)
         self._n_cached += len(shown.document.text)
         while self._n_cached > MAX_CACHED:
             self._drop(next(iter(self._cache)))
@@ -123,13 +123,13 @@ def _recorded(
     path: Path,
     ask: Callable[[Path], _Answer],
     known: dict[str, tuple[Path, _Answer]],
-    asked: dict[str, tuple[Path, _Answer]],
+    reads: dict[str, tuple[Path, _Answer]],
 ) -> _Answer:
     """Return the known answer about a path, or ask for it; record it in both."""
     key = str(path)
     if key not in known:
         known[key] = (path, ask(path))
-    asked[key] = known[key]
+    reads[key] = known[key]
     return known[key][1]
 
 
@@ -137,7 +137,7 @@ class _RecordingSystem:
     """A system that records its answers about paths until they are cleared.
 
     Attributes:
-        asked: The questions since the last clearing, with the answers.
+        reads: The questions since the last clearing, with the answers.
     """
 
     def __init__(self, system: System) -> None:
@@ -155,20 +155,20 @@ class _RecordingSystem:
 
     def stat(self, path: Path) -> FileStat | None:
         """See `System.stat`."""
-        return _recorded(path, self._system.stat, self._known.stats, self.asked.stats)
+        return _recorded(path, self._system.stat, self._known.stats, self.reads.stats)
 
     def real_path(self, path: Path) -> Path:
         """See `System.real_path`."""
-        known, asked = self._known.real_paths, self.asked.real_paths
-        return _recorded(path, self._system.real_path, known, asked)
+        known, reads = self._known.real_paths, self.reads.real_paths
+        return _recorded(path, self._system.real_path, known, reads)
 
     def forget(self) -> None:
         """Clear the recorded answers, so that the disk is asked again."""
-        self._known, self.asked = DiskAnswers({}, {}), DiskAnswers({}, {})
+        self._known, self.reads = DiskAnswers({}, {}), DiskAnswers({}, {})
 
     def still_holds(self, answers: DiskAnswers) -> bool:
         """Return whether the disk still gives these answers."""
-        self.asked = DiskAnswers({}, {})  # earlier records belong to another file
+        self.reads = DiskAnswers({}, {})  # earlier records belong to another file
         return all(
             self.real_path(path) == answer for path, answer in answers.real_paths.values()
         ) and all(self.stat(path) == answer for path, answer in answers.stats.values())
@@ -177,7 +177,7 @@ class _RecordingSystem:
         """Return whether none of the recorded paths was written within `SETTLED_SECONDS`."""
         latest = self._system.now() - SETTLED_SECONDS
         return all(
-            answer is None or answer.mtime < latest for _, answer in self.asked.stats.values()
+            answer is None or answer.mtime < latest for _, answer in self.reads.stats.values()
         )
 
 

@@ -46,10 +46,10 @@ class VectorSource(Protocol):
 class RemoteEmbedder:
     """The embedding of questions and passages by an endpoint; owned by the indexer."""
 
-    def __init__(self, endpoint: VectorSource | None, tell: Callable[[str], None]) -> None:
-        """Create the embedder; `tell` shows a message to the user."""
+    def __init__(self, endpoint: VectorSource | None, notify: Callable[[str], None]) -> None:
+        """Create the embedder; `notify` shows a message to the user."""
         self._endpoint = endpoint
-        self._tell = tell
+        self._notify = notify
         self._warned: set[str] = set()
 
     def name(self, settings: SearchSettings) -> str:
@@ -80,7 +80,7 @@ class RemoteEmbedder:
         except VectorsUnavailable as fault:
             if str(fault) not in self._warned:
                 self._warned.add(str(fault))
-                self._tell(f"Stet: search goes by words alone: {fault}.")
+                self._notify(f"Stet: search goes by words alone: {fault}.")
             await asyncio.sleep(RETRY_SECONDS)
         await process.send({"do": "vectors", "items": embedded})
 
@@ -108,7 +108,7 @@ class RemoteEmbedder:
             await self._fill(embedded, items[half:], settings)
         else:
             pairs = zip(items, vectors, strict=False)
-            embedded += [[meant, list(vector)] for (meant, _), vector in pairs]
+            embedded += [[digest, list(vector)] for (digest, _), vector in pairs]
 
     async def _vectors(
         self, texts: Sequence[str], settings: SearchSettings

@@ -132,8 +132,8 @@ def make_entry(source: SourceFile) -> IndexEntry:
     # Only if necessary: searching for secrets takes nearly as long as all the rest.
     redacted = _redact_file(name, text) if is_sent else None
     fields = [make_fields(name, chunk, lines, redacted) for chunk in chunks]
-    meant = [digest(field.meant) for field in fields]
-    return IndexEntry(uri, name, stamp, chunks, fields, meant)
+    digests = [digest(field.embedded) for field in fields]
+    return IndexEntry(uri, name, stamp, chunks, fields, digests)
 
 
 def _whole(text: str) -> str:
@@ -213,16 +213,16 @@ class SearchEngine:
 
     def _changed(self, changes: Sequence[tuple[list[int], list[int]]]) -> None:
         """Update the tables after changes: for each file, the removed and the added chunks."""
-        for went, put in changes:
-            self._spans.drop(went)
+        for removed, put in changes:
+            self._spans.drop(removed)
             self._spans.add(put)
-        gone = [chunk for went, _ in changes for chunk in went]
-        came = [chunk for _, put in changes for chunk in put]
-        self.n_chunks += len(came) - len(gone)
+        gone = [chunk for removed, _ in changes for chunk in removed]
+        added = [chunk for _, put in changes for chunk in put]
+        self.n_chunks += len(added) - len(gone)
         self._vectors.drop(gone)
         if self._has_embedder:
-            self._vectors.add(self._store.vectors(came))
-        self._n_changed += len(gone) + len(came)
+            self._vectors.add(self._store.vectors(added))
+        self._n_changed += len(gone) + len(added)
         if self._n_changed * _DRIFT > self.n_chunks:
             self._frequencies.clear()
             self._n_changed = 0
@@ -236,7 +236,7 @@ class SearchEngine:
         unread = self._store.pending_texts(limit)
         if unread:
             vectors = self._embedder.embed([text for _, text in unread])
-            self.add_vectors((meant, row) for (meant, _), row in zip(unread, vectors, strict=True))
+            self.add_vectors((key, row) for (key, _), row in zip(unread, vectors, strict=True))
         return len(unread)
 
     def forget_words(self) -> None:
@@ -247,14 +247,14 @@ class SearchEngine:
     def add_vectors(self, vectors: Iterable[tuple[bytes, "np.ndarray[Any, Any]"]]) -> None:
         """Add vectors, each with the hash of its text."""
         with self._store.writing():
-            saved = self._store.save_vectors((meant, pack_vector(row)) for meant, row in vectors)
+            saved = self._store.save_vectors((key, pack_vector(row)) for key, row in vectors)
         self._vectors.add(saved)
 
     def search(self, search: ChunkQuery) -> list[ChunkHit]:
         """Return the best chunks, the best first."""
-        asked, candidates = self.candidates(search)
+        query, candidates = self.candidates(search)
         valued = [
-            (score(asked, row, ranks) + search.favoured.get(row.uri, 0.0), row, ranks)
+            (score(query, row, ranks) + search.favoured.get(row.uri, 0.0), row, ranks)
             for row, ranks in candidates
         ]
         valued.sort(key=lambda each: (-each[0], each[1].file, each[1].first))
@@ -262,26 +262,26 @@ class SearchEngine:
             few = list(cap_per_file(row for _, row, _ in valued))[: search.limit]
             wanted = {row.id for row in few}
             valued = [each for each in valued if each[1].id in wanted]
-        return [_hit(asked, *each) for each in valued[: search.limit]]
+        return [_hit(query, *each) for each in valued[: search.limit]]
 
     def candidates(
         self, search: ChunkQuery
     ) -> tuple[PreparedQuery, list[tuple[ChunkRow, ChunkRanks]]]:
         """Return the chunks that any of the rankings proposes, in no particular order."""
         terms = query_terms(search.text)
-        asked = PreparedQuery.prepare(
+        query = PreparedQuery.prepare(
             terms, {term: self._frequency(term) for term in terms}, self.n_chunks
         )
         if not terms:
-            return asked, []
+            return query, []
         # Only this thread may use the store.
         only = self._store.chunks_below(search.folder) if search.folder else None
-        meant = self._executor.submit(self._rank_by_vectors, search, only)
+        ranking = self._executor.submit(self._rank_by_vectors, search, only)
         try:
-            by_words = self._rank_by_words(asked, search) if search.use_words else []
-            files = self._rank_files(asked, search)
+            by_words = self._rank_by_words(query, search) if search.use_words else []
+            files = self._rank_files(query, search)
         finally:
-            vector, by_meaning = meant.result()
+            vector, by_meaning = ranking.result()
         if by_words and not self._is_informative(search, vector):
             vector, by_meaning = None, []
         rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
@@ -289,7 +289,7 @@ class SearchEngine:
         def others_by_meaning(without: Exclusion) -> Ranking:
             return self._nearest(vector, self._without_excluded(without, only))
 
-        fetch, others_by_words = self._store.rows, partial(self._rank_by_words, asked, search)
+        fetch, others_by_words = self._store.rows, partial(self._rank_by_words, query, search)
         words = diversify(by_words, N_LEXICAL, rows, fetch, others_by_words)
         meaning = diversify(by_meaning, N_VECTOR, rows, fetch, others_by_meaning)
         put_up = {each for each, _ in (*words, *meaning)}
@@ -302,7 +302,7 @@ class SearchEngine:
         if search.vector is not None and cosines:
             # A chunk may have no vector of the endpoint yet: its cosine is not low, but unknown.
             cosines = dict.fromkeys(rows, min(cosines.values())) | cosines
-        return asked, rank_chunks(rows, words, meaning, cosines, files)
+        return query, rank_chunks(rows, words, meaning, cosines, files)
 
     def _frequency(self, term: str) -> int:
         if term not in self._frequencies:
@@ -320,32 +320,32 @@ class SearchEngine:
         return [chunk for chunk in among if chunk not in out]
 
     def _rank_by_words(
-        self, asked: PreparedQuery, search: ChunkQuery, without: Exclusion = NO_EXCLUSION
+        self, query: PreparedQuery, search: ChunkQuery, without: Exclusion = NO_EXCLUSION
     ) -> Ranking:
-        telling = self._rare_terms(asked, MAX_FOUND, at_least=_MIN_TERMS)
-        if not telling:
+        rare = self._rare_terms(query, MAX_FOUND, at_least=_MIN_TERMS)
+        if not rare:
             return []
-        terms = {term: self._frequency(term) for term in telling}
+        terms = {term: self._frequency(term) for term in rare}
         ask = partial(self._store.best, limit=N_LEXICAL, folder=search.folder, without=without)
         return best_by_words(ask, terms, N_LEXICAL, self.n_chunks)
 
-    def _rank_files(self, asked: PreparedQuery, search: ChunkQuery) -> FileRanker:
-        rare, subject = self._rare_terms(asked, MAX_FOUND_OF_FILES), subject_terms(search.text)
-        return FileRanker.of(self._store, self._spans, asked.rarity, rare, subject)
+    def _rank_files(self, query: PreparedQuery, search: ChunkQuery) -> FileRanker:
+        rare, subject = self._rare_terms(query, MAX_FOUND_OF_FILES), subject_terms(search.text)
+        return FileRanker.of(self._store, self._spans, query.rarity, rare, subject)
 
-    def _rare_terms(self, asked: PreparedQuery, most: int, at_least: int = 0) -> list[str]:
+    def _rare_terms(self, query: PreparedQuery, most: int, at_least: int = 0) -> list[str]:
         """Return the rarest words of the question that have at most `most` chunks together.
 
         The limit applies only after `at_least` words.
         """
-        telling: list[str] = []
+        rare: list[str] = []
         n_found = 0
-        for term in sorted(asked.rarity, key=self._frequency):
+        for term in sorted(query.rarity, key=self._frequency):
             n_found += self._frequency(term)
-            if len(telling) >= at_least and n_found > most:
+            if len(rare) >= at_least and n_found > most:
                 break
-            telling += [term] if self._frequency(term) else []
-        return telling
+            rare += [term] if self._frequency(term) else []
+        return rare
 
     def _is_informative(self, search: ChunkQuery, vector: "np.ndarray[Any, Any] | None") -> bool:
         """Return whether an endpoint's vectors distinguish passages; local vectors always do.
@@ -382,9 +382,9 @@ class SearchEngine:
         return [(chunk, cosine) for chunk, cosine in nearest if cosine >= LEAST_COSINE]
 
 
-def _hit(asked: PreparedQuery, value: float, row: ChunkRow, ranks: ChunkRanks) -> ChunkHit:
+def _hit(query: PreparedQuery, value: float, row: ChunkRow, ranks: ChunkRanks) -> ChunkHit:
     title = f"{row.scope}.{row.title}" if row.is_definition and row.scope else row.title
     return ChunkHit(
         row.uri, row.file, row.first, row.end, title, value, ranks.by_words, ranks.by_meaning,
-        explain(asked, row, ranks),
+        explain(query, row, ranks),
     )  # fmt: skip

@@ -50,8 +50,8 @@ def stems(text: str) -> list[str]:
 def query_stems(query: str) -> list[str]:
     """Return the stems of the words of a question, without repeats and stop words."""
     words = split_words(query)
-    telling = [word for word in words if word not in STOP_WORDS]
-    return list(dict.fromkeys(map(stem, telling or words)))
+    content_words = [word for word in words if word not in STOP_WORDS]
+    return list(dict.fromkeys(map(stem, content_words or words)))
 
 
 @lru_cache(maxsize=50_000)  # words are repeated often

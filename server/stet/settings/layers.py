@@ -171,22 +171,22 @@ def _narrow(settings: Settings, project: SettingsLayer, path: str) -> SettingsLa
     """Return the project's settings that are no wider than the settings in force."""
     values: dict[str, object] = {}
     problems = list(project.problems)
-    for key, wanted in project.values.items():
+    for key, requested in project.values.items():
         now = value_at(settings, key)
-        if key == "prompts" and isinstance(now, tuple) and isinstance(wanted, tuple):
-            values[key] = (*now, *(_project_prompt(one) for one in wanted))
-        elif key == "context.presets" and isinstance(now, tuple) and isinstance(wanted, tuple):
-            made = tuple(_project_preset(one, settings) for one in wanted)
+        if key == "prompts" and isinstance(now, tuple) and isinstance(requested, tuple):
+            values[key] = (*now, *(_project_prompt(one) for one in requested))
+        elif key == "context.presets" and isinstance(now, tuple) and isinstance(requested, tuple):
+            made = tuple(_project_preset(one, settings) for one in requested)
             values[key] = (*now, *made)
-            for one, ours in zip(wanted, made, strict=True):
+            for one, ours in zip(requested, made, strict=True):
                 if (one.scope, one.link_depth) != (ours.scope, ours.link_depth):
                     problems.append(Problem(key, _too_wide(one.name), path))
-        elif key in RESTRICTIONS and isinstance(now, tuple) and isinstance(wanted, tuple):
-            added = _without_negations(wanted)
+        elif key in RESTRICTIONS and isinstance(now, tuple) and isinstance(requested, tuple):
+            added = _without_negations(requested)
             values[key] = tuple(dict.fromkeys(now + added))
-            problems += [Problem(key, _NEGATES.format(key=key), path)] * (added != wanted)
-        elif wanted in (now, _NARROWEST.get(key)) or _is_lower(key, wanted, now):
-            values[key] = wanted
+            problems += [Problem(key, _NEGATES.format(key=key), path)] * (added != requested)
+        elif requested in (now, _NARROWEST.get(key)) or _is_lower(key, requested, now):
+            values[key] = requested
         else:
             message = f"setting {key!r} is ignored: a project may only narrow what the user allows"
             problems.append(Problem(key, message, path))

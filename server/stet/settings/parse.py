@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 from stet.settings.value_checks import (
     RESTRICTIONS,
     AddedTexts,
+    intended_restriction,
     is_text,
     narrow_value,
     read_restriction,
-    restriction_meant_by,
     shorten,
     show_value,
     url_problem,
@@ -130,9 +130,9 @@ def _read(value: object, prefix: str, values: _Values) -> _Faults:
             yield from _read(item, f"{key}.", values)
         elif key in _leaves():
             yield from _read_leaf(key, item, values)
-        elif meant := restriction_meant_by(key):
-            yield key, f"unknown setting {shorten(key)!r} is read as {meant!r}"
-            yield from _read_restriction(meant, item, values, is_sure=False)
+        elif restriction := intended_restriction(key):
+            yield key, f"unknown setting {shorten(key)!r} is read as {restriction!r}"
+            yield from _read_restriction(restriction, item, values, is_sure=False)
         else:
             yield key, _unknown(shorten(key))
 
@@ -230,8 +230,8 @@ def _item_problem(item: Mapping[object, object], kind: type) -> str:
     annotations = get_type_hints(kind, include_extras=True)
     for name, value in item.items():
         if name not in known:
-            wanted = [one for one in known if one != _key_of(kind)]
-            return f"it has no {show_value(name)}, only {', '.join(wanted)}"
+            expected = [one for one in known if one != _key_of(kind)]
+            return f"it has no {show_value(name)}, only {', '.join(expected)}"
         given = tuple(value) if isinstance(value, list) else value
         try:
             _checker(annotations[known[str(name)].name]).validate_python(given)
@@ -275,8 +275,8 @@ def _expected(key: str, value: object) -> str:
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"{show_value(value)} is none of {', '.join(choices)}{hint}"
     named = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a text"}
-    wanted = next(words for name, words in named.items() if name in str(annotation))
-    return f"it should be {wanted}, not {show_value(value)}"
+    expected = next(words for name, words in named.items() if name in str(annotation))
+    return f"it should be {expected}, not {show_value(value)}"
 
 
 def _unknown(key: str) -> str:

@@ -220,10 +220,10 @@ def read_restriction(key: str, value: object) -> ReadRestriction:
     for text in KINDS[switch][1] if switch and value is True else written:
         if not switch and not is_text(text):
             continue
-        meant, fault = _meant_texts(key, text)
-        texts |= {one: None for one in meant if one is not None}
+        corrected, fault = _corrected_texts(key, text)
+        texts |= {one: None for one in corrected if one is not None}
         faults |= {fault: None} if fault else {}
-        is_whole = is_whole and None not in meant
+        is_whole = is_whole and None not in corrected
     return ReadRestriction(tuple(texts), tuple(faults), is_list, is_whole)
 
 
@@ -253,7 +253,7 @@ def _written_texts(value: object) -> tuple[list[str], bool]:
     return list(texts), is_list
 
 
-def _meant_texts(key: str, text: str) -> tuple[Sequence[str | None], str]:
+def _corrected_texts(key: str, text: str) -> tuple[Sequence[str | None], str]:
     """Return the names or patterns that a text means, None for each unknown part, and the problem.
 
     A text that is no name of a switch means the names in it, the names that match it as a pattern,
@@ -267,19 +267,19 @@ def _meant_texts(key: str, text: str) -> tuple[Sequence[str | None], str]:
     known = KINDS[switch][1]
     if text in known:
         return (text,), ""
-    meant: list[str | None] = []
+    corrected: list[str | None] = []
     for part in [part for part in map(str.strip, _SEPARATORS.split(text.casefold())) if part]:
         words = part.split()
         if part in _ALL:
-            meant += known
+            corrected += known
         elif "*" in part or "?" in part:
-            meant += [name for name in known if fnmatchcase(name, part)] or [None]
+            corrected += [name for name in known if fnmatchcase(name, part)] or [None]
         elif len(words) > 1 and set(words) <= set(known):
-            meant += words
+            corrected += words
         else:
-            meant.append(nearest_name(part, known) or None)
+            corrected.append(nearest_name(part, known) or None)
     fault = f"an entry of {key!r} switches nothing off: {name_problem(switch, text)}"
-    return meant or (None,), fault
+    return corrected or (None,), fault
 
 
 def narrow_value(key: str, value: object) -> bool | None:
@@ -291,7 +291,7 @@ def narrow_value(key: str, value: object) -> bool | None:
     return narrow if is_word or value == narrow else None
 
 
-def restriction_meant_by(key: str) -> str:
+def intended_restriction(key: str) -> str:
     """Return the restriction that a misspelled or misplaced key means; "" if there is none."""
     last = _plain(key)
     by_last = {_plain(name): name for name in sorted(RESTRICTIONS)}

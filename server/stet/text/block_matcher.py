@@ -131,8 +131,8 @@ class BlockMatcher:
         blocks = find_fuzzy(self._view.line_table, old)
         spans = [self._block_span(block) for block in blocks]
         if len(spans) > 1:
-            meant = self._pick_shown(old, spans)
-            blocks, spans = (blocks[meant],), [spans[meant]]
+            chosen = self._pick_shown(old, spans)
+            blocks, spans = (blocks[chosen],), [spans[chosen]]
         elif self._shown:
             self._check_shown(query, old, spans, self._shown)
         if not blocks:

@@ -249,11 +249,11 @@ def find_line_runs(lines: Sequence[str], query: Sequence[str]) -> list[int]:
     """Return the places in `lines` of the lines `query`, at least one; all with their line ends."""
     starts = list(accumulate(map(len, lines), initial=0))
     line_at = {start: at for at, start in enumerate(starts)}
-    wanted = "".join(query)
+    needle = "".join(query)
     found = (
-        (line_at[place], line_at[place + len(wanted)])
-        for place in find_occurrences("".join(lines), wanted)
-        if place in line_at and place + len(wanted) in line_at
+        (line_at[place], line_at[place + len(needle)])
+        for place in find_occurrences("".join(lines), needle)
+        if place in line_at and place + len(needle) in line_at
     )
     # The same text may have other lines, because a `\r` and a `\n` are one line end or two.
     return [at for at, end in found if end - at == len(query)]

@@ -113,8 +113,8 @@ def escape_hidden(text: str) -> str:
 
     def shown(found: re.Match[str]) -> str:
         at, character = found.start(), found[0]
-        is_seen = not _HIDES.match(text, at) or any(start <= at < end for start, end in flags)
-        if character != _SOFT_HYPHEN and is_seen:
+        is_visible = not _HIDES.match(text, at) or any(start <= at < end for start, end in flags)
+        if character != _SOFT_HYPHEN and is_visible:
             return character
         return f"<{BAR}U+{ord(character):04X}>"
 

@@ -89,12 +89,14 @@ class Question:
             return words
         if same := [choice for choice in self.choices if _folded(choice) == folded]:
             return same[0] if len(same) == 1 else None
-        meant = [choice for choice in self.choices if folded and _folded(choice).startswith(folded)]
+        matching = [
+            choice for choice in self.choices if folded and _folded(choice).startswith(folded)
+        ]
         number = int(found[1]) if (found := _NUMBER.fullmatch(words)) else 0
         if 0 < number <= len(self.choices):
-            meant.append(self.choices[number - 1])
-        if meant:
-            return meant[0] if len({*meant}) == 1 else None
+            matching.append(self.choices[number - 1])
+        if matching:
+            return matching[0] if len({*matching}) == 1 else None
         if self.kind == "ask":
             return None if is_choice else words or None
         places = {"y": 0, "yes": 0, "n": 1, "no": 1}

@@ -108,8 +108,11 @@ def _folder(ctx: ToolContext) -> Path:
     roots = [root.path for root in ctx.reader.snapshot().roots]
     if not roots:
         raise ToolError("There is no workspace folder to run a command in.")
-    asked = path_of(ctx.reader.question_uri) if ctx.reader.question_uri else None
-    return next((root for root in roots if asked is not None and root in asked.parents), roots[0])
+    question_path = path_of(ctx.reader.question_uri) if ctx.reader.question_uri else None
+    return next(
+        (root for root in roots if question_path is not None and root in question_path.parents),
+        roots[0],
+    )
 
 
 def _describe_run(ran: ProgramResult) -> str:

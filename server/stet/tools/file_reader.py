@@ -267,8 +267,8 @@ async def pending_file_or_raise(error: ToolError, name: str, reader: FileReader)
     if not isinstance(cause, NotShown) or cause.rule != "missing":
         raise error
     suggestions = await asyncio.to_thread(similar_names, name, reader.snapshot())
-    meant = " or ".join(map(repr, suggestions))
-    hint = f"Did you mean {meant}?" if meant else "`list_files` gives the names."
+    alternatives = " or ".join(map(repr, suggestions))
+    hint = f"Did you mean {alternatives}?" if alternatives else "`list_files` gives the names."
     raise ToolError(f"{error} {hint}") from error
 
 

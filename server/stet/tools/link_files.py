@@ -100,8 +100,8 @@ def _compute_link_edit(
     first, last = _section(params.after, document)
     for scanned_text in find_links(document.text, source.name):
         line = document.position_at(scanned_text.start).line
-        meant = resolve_link(scanned_text, here, scan.files)
-        if first <= line < last and meant is not None and there in meant.targets:
+        resolved = resolve_link(scanned_text, here, scan.files)
+        if first <= line < last and resolved is not None and there in resolved.targets:
             detail = f"at line {line + 1}; nothing is proposed"
             return ComputedEdit(TextEdit(()), summary, detail)
     return ComputedEdit(_insert_link(link, document, first, last), summary, link)

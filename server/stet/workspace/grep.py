@@ -101,8 +101,8 @@ def _task(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) -> 
 
 
 def _input(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) -> Iterator[str]:
-    wanted = snapshot.settings.privacy.redact_secrets
-    known = snapshot.redactor.known() if wanted else None
+    redacts = snapshot.settings.privacy.redact_secrets
+    known = snapshot.redactor.known() if redacts else None
     yield json.dumps({"pattern": pattern, "known": known}) + "\n"
     size = 0
     for count, located in enumerate(snapshot.walk(folder)):

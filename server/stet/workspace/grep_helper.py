@@ -28,12 +28,12 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 def main() -> None:
     """Serve one search on the standard streams."""
-    asked = json.loads(sys.stdin.readline())
-    redactor = None if asked["known"] is None else Redactor()
+    request = json.loads(sys.stdin.readline())
+    redactor = None if request["known"] is None else Redactor()
     if redactor is not None:
-        redactor.add_known(asked["known"])
+        redactor.add_known(request["known"])
     try:
-        pattern = re.compile(asked["pattern"])
+        pattern = re.compile(request["pattern"])
     except (re.error, OverflowError, RecursionError) as error:
         sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
         return

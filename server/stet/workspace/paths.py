@@ -136,10 +136,10 @@ class Locator:
         return path.as_posix()
 
     def _locate_untitled(self, name: str) -> Located:
-        wanted = canonical(name)
+        wanted_key = canonical(name)
         for key, document in self.documents.items():
             if key.startswith(UNTITLED) and (
-                key == wanted or untitled_name(document.uri) == name.removeprefix(UNTITLED)
+                key == wanted_key or untitled_name(document.uri) == name.removeprefix(UNTITLED)
             ):
                 return Located(document.uri, None, self.name_of(document.uri))
         raise PathRefused("untitled", f"No untitled document {name!r} is open.")
@@ -159,10 +159,10 @@ class Locator:
         candidates = list(dict.fromkeys(named + plain))
         existing = [path for path in candidates if self._exists(path)]
         # Only a name that starts with a root's name can mean a file that does not exist yet.
-        meant = existing or named
-        if len(meant) == 1:
-            return meant[0]
-        choices = [self.name_of_path(path) for path in meant or candidates]
+        matches = existing or named
+        if len(matches) == 1:
+            return matches[0]
+        choices = [self.name_of_path(path) for path in matches or candidates]
         choices = choices or [root.name for root in self.roots]
         raise PathRefused(
             "ambiguous", f"{name!r} could be {' or '.join(map(repr, choices))}: say which."

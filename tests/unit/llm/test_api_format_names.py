@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.agent.toolbox import ALL_TOOLS
-from stet.llm.api_format import UNNAMED, is_valid, meant_tool, valid_name
+from stet.llm.api_format import UNNAMED, is_valid, match_tool, valid_name
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,7 @@ SLIPS = (
 @pytest.mark.parametrize("slip", SLIPS)
 @pytest.mark.parametrize("tool", TOOLS)
 def test_usual_misspelling_resolves_to_its_tool(slip: str, tool: str) -> None:
-    assert meant_tool(slip.replace("{}", tool).replace("{{", "{"), TOOLS) == tool
+    assert match_tool(slip.replace("{}", tool).replace("{{", "{"), TOOLS) == tool
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -71,7 +71,7 @@ def test_case_and_punctuation_do_not_count(tool: str) -> None:
     forms = ["-".join(words), " ".join(words), "".join(words), camel, camel[0].upper() + camel[1:]]
     wide = "".join(chr(ord(c) + 0xFEE0) for c in tool)
     for form in (*forms, tool.upper(), tool.title(), f"functions.{camel}", wide):
-        assert meant_tool(form, TOOLS) == tool, form
+        assert match_tool(form, TOOLS) == tool, form
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_case_and_punctuation_do_not_count(tool: str) -> None:
     ],
 )
 def test_name_of_no_tool_or_of_two_resolves_to_none(name: str) -> None:
-    assert meant_tool(name, TOOLS) is None
+    assert match_tool(name, TOOLS) is None
 
 
 def test_tool_that_is_not_offered_is_not_resolved() -> None:
-    assert meant_tool("functions.delete_file", ["read_file"]) is None
+    assert match_tool("functions.delete_file", ["read_file"]) is None
 
 
 @given(st.text(max_size=200))

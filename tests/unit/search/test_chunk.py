@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.search.chunk import (
-    MAX_MEANT_WORDS,
+    MAX_EMBEDDED_WORDS,
     MAX_TERMS,
     MAX_WORD,
     Chunk,
@@ -51,14 +51,14 @@ def test_a_passage_is_compared_by_path_name_head_and_body() -> None:
         name="get nam getnames",
         head="stor def get nam getnames user",
         body="def get nam getnames user return os listdir user",
-        meant="store get names src data store store get names def get names user return os listdir",
+        embedded="store get names src data store store get names def get names user return os listdir",
     )
 
 
 def test_of_a_long_passage_what_comes_first_is_embedded() -> None:
     text = " ".join(f"word{chr(97 + number % 26) * (number // 26 + 1)}" for number in range(500))
-    meant = make_fields("a.txt", Chunk(0, 1), [text]).meant
-    assert len(meant.split()) <= MAX_MEANT_WORDS + 3
+    meant = make_fields("a.txt", Chunk(0, 1), [text]).embedded
+    assert len(meant.split()) <= MAX_EMBEDDED_WORDS + 3
 
 
 def test_query_terms_leave_stop_words_out() -> None:

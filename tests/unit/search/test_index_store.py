@@ -21,7 +21,7 @@ def entry(
     cut = chunks or [Chunk(0, len(lines))]
     fields = [make_fields(name, chunk, lines) for chunk in cut]
     return IndexEntry(
-        f"file:///{name}", name, stamp, cut, fields, [digest(each.meant) for each in fields]
+        f"file:///{name}", name, stamp, cut, fields, [digest(each.embedded) for each in fields]
     )
 
 
@@ -67,7 +67,7 @@ def test_a_file_put_in_again_takes_the_place_of_what_was_there() -> None:
 
 def test_what_is_written_halfway_is_not_there() -> None:
     with IndexStore(":memory:") as store:
-        broken = entry("b.txt", "banana")._replace(meant=[])
+        broken = entry("b.txt", "banana")._replace(digests=[])
         with pytest.raises(ValueError, match="shorter"):
             put_all(store, [entry("a.txt", "apple"), broken])
         assert store.counts() == (0, 0, 0)

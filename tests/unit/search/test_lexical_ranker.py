@@ -23,7 +23,7 @@ def store_of(texts: list[tuple[list[str], list[str]]]) -> IndexStore:
     for number, (name, body) in enumerate(texts):
         words = ChunkFields("", " ".join(name), "", " ".join(body), str(number))
         stamp = FileStamp(None, 0, b"")
-        meant = [digest(words.meant)]
+        meant = [digest(words.embedded)]
         with store.writing():
             folder = "even" if number % 2 == 0 else "odd"
             file = f"{folder}/{number}"

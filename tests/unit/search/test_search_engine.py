@@ -167,16 +167,16 @@ SECRETS = ("akia", "iosfodnn", "hunter", "cret", "quiet")
 def test_what_is_embedded_elsewhere_has_no_secret_in_any_of_its_parts(name: str, text: str) -> None:
     stamp = FileStamp(None, len(text), digest(text))
     made = make_entry(SourceFile(f"file:///{name}", name, text, stamp, is_sent=True))
-    meant = " ".join(each.meant for each in made.fields)
+    meant = " ".join(each.embedded for each in made.fields)
     assert [word for word in SECRETS if word in meant] == []
     kept = make_entry(SourceFile(f"file:///{name}", name, text, stamp))
-    assert any(word in each.meant for each in kept.fields for word in SECRETS)
+    assert any(word in each.embedded for each in kept.fields for word in SECRETS)
 
 
 def test_what_is_sent_keeps_the_names_that_are_no_secrets() -> None:
     text = '# Setup of the database\n\n## Login\n\npassword = "hunter2S3cret"\n'
     stamp = FileStamp(None, len(text), digest(text))
     made = make_entry(SourceFile("file:///docs/db.md", "docs/db.md", text, stamp, is_sent=True))
-    assert made.fields[-1].meant == (
+    assert made.fields[-1].embedded == (
         "setup of the database login docs db setup of the database login login password"
     )

@@ -120,8 +120,8 @@ def example_messages(
 ) -> tuple[Message, ...]:
     """Return a conversation of a system prompt, questions with their answers, and a question."""
     messages = [Message("system", system)]
-    for asked, answer in examples:
-        messages += (Message("user", asked), Message("assistant", answer))
+    for example, answer in examples:
+        messages += (Message("user", example), Message("assistant", answer))
     return (*messages, Message("user", question))
 
 

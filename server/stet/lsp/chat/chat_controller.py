@@ -59,7 +59,7 @@ class ChatFiles:
         self.pages: dict[str, ChatDocument] = {}
         self._to_disk: set[str] = set()
         self._disk = asyncio.Lock()
-        self._took_seconds = 0.0
+        self._write_seconds = 0.0
 
     def page(self, chat: str) -> ChatDocument:
         """Return the document of a conversation.
@@ -133,7 +133,7 @@ class ChatFiles:
                 note(reading)
             scratch = document.frozen()
             reading = await asyncio.to_thread(self._write_file, scratch, current_text)
-            self._took_seconds = self._system.monotonic() - began
+            self._write_seconds = self._system.monotonic() - began
         if self._generated.workspace.buffer(document.uri) is None:
             document.adopt(reading, scratch.written())
 
@@ -158,7 +158,7 @@ class ChatFiles:
         return ChatReading.of(ChatSections(split_lines(new)))
 
     async def _write_soon(self, document: ChatDocument) -> None:
-        await asyncio.sleep(max(DISK_SECONDS, PAUSES * self._took_seconds))
+        await asyncio.sleep(max(DISK_SECONDS, PAUSES * self._write_seconds))
         self._to_disk.discard(document.uri)
         try:
             await self.write_file(document)
@@ -211,7 +211,7 @@ class ChatController:
         self._files = ChatFiles(workspace, client, generated)
         self._agent = agent
         self._number = number
-        self._telling = TranscriptBuilder(workspace, ledger)
+        self._transcripts = TranscriptBuilder(workspace, ledger)
         self._current: str | None = None
         self._in_order = asyncio.Lock()
         generated.listen(self._document_changed)
@@ -290,7 +290,7 @@ class ChatController:
             document.is_refused = False
             turn = self._submit(document.chat, text, ask)
             if turn.id not in document.entries:
-                document.add(self._telling.create_turn(turn))
+                document.add(self._transcripts.create_turn(turn))
             document.sent(turn.id, text)
             self._files.write(document)
             return turn.id
@@ -308,7 +308,7 @@ class ChatController:
         if turn is not None and turn.state not in FINAL_STATES:
             with suppress(NotRunning):
                 _ = agent.steer(text, turn.id)
-                self._telling.skip_steering(turn.id, text)
+                self._transcripts.skip_steering(turn.id, text)
                 return turn
         return agent.ask(ask(text, chat))
 
@@ -319,16 +319,16 @@ class ChatController:
         has used it.
         """
         turn = event.turn
-        self._telling.handle_event(event)
+        self._transcripts.handle_event(event)
         page = self._files.pages.get(turn.ask.chat)
         if page is not None:
             if turn.id not in page.entries:
-                page.add(self._telling.create_turn(turn))
+                page.add(self._transcripts.create_turn(turn))
             elif isinstance(event, TurnEnded):
-                page.entries[turn.id].ending = self._telling.ending(turn)
+                page.entries[turn.id].ending = self._transcripts.ending(turn)
             self._files.write(page)
         if isinstance(event, TurnEnded):
-            self._telling.forget(turn.id)
+            self._transcripts.forget(turn.id)
 
     def _document_changed(
         self, uri: str, kind: ModificationKind, changes: Sequence[TextChange]
@@ -369,5 +369,5 @@ class ChatController:
             is_known = turn.id in document.entries
             is_new = n >= max(first, len(turns) - MAX_TURNS) and turn.id not in is_shown
             if not is_known and (is_new or (turn.id in is_shown and turn.id not in reading.ended)):
-                document.add(self._telling.create_turn(turn))
+                document.add(self._transcripts.create_turn(turn))
         return len(document.entries) > n_before

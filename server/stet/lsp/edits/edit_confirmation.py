@@ -46,9 +46,9 @@ def find_misapplied(
         return _find_misapplied_nearby(document, edit, changes)
     texts = list(accumulate(changes, _text_after, initial=document))
     for n, comes_first in product(range(len(changes)), (False, True)):
-        meant = _rebase_edit(edit, texts[:n], changes[:n], comes_first=comes_first)
+        intended = _rebase_edit(edit, texts[:n], changes[:n], comes_first=comes_first)
         later = {text.text for text in texts[n + 1 :]}
-        if meant is not None and meant.apply(texts[n].text) in later:
+        if intended is not None and intended.apply(texts[n].text) in later:
             return None  # the edit was applied at its intended place
     now = texts[-1].text
     original = (

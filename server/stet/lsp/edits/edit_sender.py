@@ -109,9 +109,9 @@ class EditSender:
         if await self.confirmation.wait_confirmed(document, wire, outcome):
             return None
         problem = self._error_of(document, outcome)
-        meant = self.confirmation.find_misapplied(document, wire)
-        if meant is not None:
-            await self._revert_misapplied(meant, label)
+        intended = self.confirmation.find_misapplied(document, wire)
+        if intended is not None:
+            await self._revert_misapplied(intended, label)
             problem = EditMisapplied(
                 "The editor applied the edit in the wrong place, behind what you were typing."
             )

@@ -56,7 +56,7 @@ class FileHunkApplier:
         self._renames = renames
         self._apply_closed = apply_closed
         self.deferred: dict[str, str] = {}
-        self._begun: set[str] = set()
+        self._started: set[str] = set()
         self._trashed: dict[str, Path] = {}
 
     async def accept(self, hunk: Hunk) -> None:
@@ -102,7 +102,7 @@ class FileHunkApplier:
         if opened is not None and not opened.text.strip() and existing in (None, ""):
             # The editor already shows the new file: insert the text there; saving writes the file.
             await self._fill(hunk, opened, hunk.new)
-        elif existing == "" and opened is None and hunk.id in self._begun:
+        elif existing == "" and opened is None and hunk.id in self._started:
             # An earlier attempt has created the file, but not filled it.
             await self._fill(hunk, TextDocument(hunk.uri, ""), hunk.new)
         elif opened is not None or existing is not None:
@@ -110,7 +110,7 @@ class FileHunkApplier:
         elif path is None:
             raise EditError(f"{self._name(hunk.uri)} is no file on this machine.")
         elif self._client.can("create") and (text := self._insertable_text(hunk.new)) is not None:
-            self._begun.add(hunk.id)
+            self._started.add(hunk.id)
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
             await self._wait_done(outcome, lambda: self._has_text(hunk.uri, hunk.new, outcome))
         else:
@@ -325,8 +325,8 @@ class FileHunkApplier:
             if outcome.applied and self._client.capabilities.saves_later:
                 return
             if loop.time() >= end:
-                is_seen = "The editor said that it was done, but it was not."
-                raise EditError(outcome.reason or is_seen)
+                not_done = "The editor said that it was done, but it was not."
+                raise EditError(outcome.reason or not_done)
             await asyncio.sleep(FILE_POLL_SECONDS)
 
     async def _read_disk(self, uri: str) -> tuple[Path | None, str | None]:

@@ -181,7 +181,7 @@ class DeadLinkView:
         self._links = links
         self._scopes: frozenset[DeadLinkScope] = frozenset()
         self.marked: dict[str, MarkedDocument] = {}
-        self._is_due = self._is_running = self._tells = False
+        self._is_due = self._is_running = self._notifies = False
 
     @property
     def is_shown(self) -> bool:
@@ -191,12 +191,12 @@ class DeadLinkView:
     def ask(self, scope: DeadLinkScope) -> None:
         """Add a scope, search it, and report the number of dead links to the user."""
         self._scopes |= {scope}
-        self._tells = True
+        self._notifies = True
         self._schedule_scan()
 
     def clear(self) -> None:
         """Remove all scopes and dead links."""
-        self._scopes, self._tells = frozenset(), False
+        self._scopes, self._notifies = frozenset(), False
         self._show({})
 
     def saved(self) -> None:
@@ -225,16 +225,16 @@ class DeadLinkView:
             cache = await self._links()
             while self._is_due:
                 self._is_due = False
-                tells, self._tells = self._tells, False
+                notifies, self._notifies = self._notifies, False
                 scopes, snapshot = self._scopes, self._workspace.snapshot()
                 marked, missing = await asyncio.to_thread(
                     find_marks, snapshot, cache, scopes, self._workspace.encoding
                 )
                 if self._scopes != scopes:  # the scopes were changed meanwhile
-                    self._tells |= tells
+                    self._notifies |= notifies
                     continue
                 self._show({canonical(each.uri): each for each in marked})
-                if tells:
+                if notifies:
                     self._report(missing)
         finally:
             self._is_running = False

@@ -90,8 +90,8 @@ def _unspliced(splices: Sequence[Splice], lines: Sequence[str]) -> list[str]:
 
 def _may_cancel_out(splices: Sequence[Splice]) -> bool:
     """Return whether the added lines are the removed lines, in any order."""
-    came = Counter(line for splice in splices for line in splice.after)
-    return came == Counter(line for splice in splices for line in splice.before)
+    added = Counter(line for splice in splices for line in splice.after)
+    return added == Counter(line for splice in splices for line in splice.before)
 
 
 def _splice(text: list[str], first: int, old: Sequence[str], new: Sequence[str]) -> None:

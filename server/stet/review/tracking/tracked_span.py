@@ -82,9 +82,11 @@ class ChangeRecord(NamedTuple):
         if self.around is None:
             return True
         was, now = self.around, edge_hashes(lines_around(lines, first, end))
-        took_before = 0 < self.span_before.first <= self.removed
-        took_after = 0 <= self.span_before.end < self.removed
-        return not (took_before and now[0] != was[0]) and not (took_after and now[1] != was[1])
+        is_before_removed = 0 < self.span_before.first <= self.removed
+        is_after_removed = 0 <= self.span_before.end < self.removed
+        return not (is_before_removed and now[0] != was[0]) and not (
+            is_after_removed and now[1] != was[1]
+        )
 
 
 def edge_hashes(around: tuple[str, str]) -> tuple[int, int]:

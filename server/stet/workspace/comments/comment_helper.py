@@ -30,11 +30,11 @@ _MARK = re.compile(r"(?<!\w)AI[!?]", re.IGNORECASE)
 def main() -> None:
     """Answer one question on the standard streams."""
     limit_resources(memory=MEMORY, cpu_seconds=CPU_SECONDS)
-    asked = json.loads(sys.stdin.readline())
-    text = asked["text"]
+    request = json.loads(sys.stdin.readline())
+    text = request["text"]
     found: tuple[AiComment, ...] = ()
     if _MARK.search(text):
-        found = find_ai_comments(text, comments_of(text, asked["language"], asked["name"]))
+        found = find_ai_comments(text, comments_of(text, request["language"], request["name"]))
     answer = [[one.marker, one.text, one.start, one.end] for one in found]
     sys.stdout.write(json.dumps(answer))
 
