@@ -56,7 +56,7 @@ async def _keystrokes(workspace: HunksWorkspace) -> list[Row]:
         BenchReview(workspace, MANY),
         BenchReview(workspace, MANY),
     )
-    workspace.command("stet.accept", uri=both.uri)
+    await workspace.decide("stet.accept", uri=both.uri)
     await both.becomes("accepted")
     both.propose(5)
     pages = {"1,000 pending": pending, "1,000 pending and 1,000 accepted": both}

@@ -50,7 +50,7 @@ async def _accept_one(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
     hunk = workspace.state.ledger.live(page.uri)[0].id
 
     async def work() -> None:
-        workspace.command("stet.accept", hunk=hunk)
+        await workspace.decide("stet.accept", hunk=hunk)
         await page.becomes("accepted", 1)
 
     return await _timed(work)
@@ -60,7 +60,7 @@ async def _accept_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
     page = await _page(workspace, n)
 
     async def work() -> None:
-        workspace.command("stet.accept", uri=page.uri)
+        await workspace.decide("stet.accept", uri=page.uri)
         await page.becomes("accepted", n)
 
     return await _timed(work)
@@ -70,7 +70,7 @@ async def _reject_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
     page = await _page(workspace, n)
 
     async def work() -> None:
-        workspace.command("stet.reject", uri=page.uri)
+        await workspace.decide("stet.reject", uri=page.uri)
         await page.becomes("rejected", n)
 
     return await _timed(work)
@@ -78,12 +78,12 @@ async def _reject_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
 
 async def _undo_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
     page = await _page(workspace, n)
-    workspace.command("stet.accept", uri=page.uri)
+    await workspace.decide("stet.accept", uri=page.uri)
     await page.becomes("accepted", n)
     await workspace.rests()
 
     async def work() -> None:
-        workspace.command("stet.undo", uri=page.uri)
+        await workspace.decide("stet.undo", uri=page.uri)
         await page.becomes("undone", n)
 
     return await _timed(work)

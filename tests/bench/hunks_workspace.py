@@ -10,6 +10,7 @@ import json
 from itertools import count
 from typing import Any, cast
 
+from stet.lsp.connection.stdio import FrameReader
 from stet.lsp.presentation.diagnostics_publisher import DELAY
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
@@ -26,10 +27,12 @@ class HunksWorkspace:
 
     def __init__(self) -> None:
         self._server = build_server()
+        self._server.input = FrameReader(self._server.protocol.receive)
         self._server.protocol.set_writer(self)
         self._ids = count(1)
         self._versions = count(1)
         self._answers: dict[object, Any] = {}
+        self._answered = asyncio.Event()
         self.lasting: set[asyncio.Task[Any]] = set()
 
     @property
@@ -57,6 +60,7 @@ class HunksWorkspace:
         method = message.get("method")
         if method is None:
             self._answers[message["id"]] = message["result"]
+            self._answered.set()
         elif "id" in message:
             asyncio.get_running_loop().call_soon(self._answer, message)
 
@@ -85,6 +89,16 @@ class HunksWorkspace:
     def command(self, name: str, **arguments: object) -> Any:
         """Return the result of a command."""
         return self.ask("workspace/executeCommand", {"command": name, "arguments": [arguments]})
+
+    async def decide(self, name: str, **arguments: object) -> Any:
+        """Return the result of a command that the server answers after the editor or the disk."""
+        number = next(self._ids)
+        params = {"command": name, "arguments": [arguments]}
+        self._receive({"id": number, "method": "workspace/executeCommand", "params": params})
+        while number not in self._answers:
+            self._answered.clear()
+            await self._answered.wait()
+        return self._answers.pop(number)
 
     def open(self, uri: str, text: str) -> None:
         """Open a document."""
