@@ -99,11 +99,11 @@ async def test_a_fault_in_native_code_is_reported_by_the_next_server(tmp_path: P
     notes = state / "stet" / "log" / "crashes"
     async with connected(SERVER, env=env) as peer:
 
-        async def is_ready() -> object:
-            await peer.ask("workspace/executeCommand", {"command": "stet.status"})
-            return list(notes.glob("running-*"))
+        async def is_recorded() -> object:
+            asked = {"command": "test.crash", "arguments": ["is_recorded", ""]}
+            return await peer.ask("workspace/executeCommand", asked)
 
-        await until(is_ready)
+        await until(is_recorded)
         peer.send(command(1, "test.crash", "fault", QUOTED))
         assert await peer.ended() == -signal.SIGSEGV
     async with FakeEditor.start(root, command=SERVER, env=env) as editor:

@@ -18,7 +18,10 @@ from stet.lsp.routing import Router
 
 
 def crash(built: StetLanguageServer, arguments: tuple[object, ...]) -> object:
-    """Answer `test.crash`: fail as the first argument says; the error quotes the second."""
+    """Answer `test.crash`: fail as the first argument says; the error quotes the second.
+
+    `is_recorded` fails nothing: the answer is whether a fault in native code would be recorded.
+    """
     how, quoted = arguments
 
     def fail() -> None:
@@ -27,6 +30,8 @@ def crash(built: StetLanguageServer, arguments: tuple[object, ...]) -> object:
     async def failing() -> None:
         fail()
 
+    if how == "is_recorded":
+        return faulthandler.is_enabled()
     if how == "handler":
         fail()
     elif how == "task":
