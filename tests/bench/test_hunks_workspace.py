@@ -30,6 +30,8 @@ def test_decide_waits_for_the_answer(
         for command, state in steps.items():
             await workspace.decide(command, uri=review.uri)
             await review.becomes(state, 10)
+            hunks = workspace.state.ledger.hunks(uri=review.uri)
+            assert [hunk.state for hunk in hunks] == [state] * 10
         await workspace.end()
 
     asyncio.run(run())

@@ -34,6 +34,7 @@ from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prep
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextChange, TextEdit, map_range
 from stet.text.position import Position, Range
+from stet.text.render import counted
 from stet.tools.tool import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.tools.tool_state import ToolRun, ToolState
@@ -116,7 +117,7 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
         run = ToolRun(_AUTHOR_CALL, _AUTHOR_CALL, ToolState.ERROR, passage.name, problem)
         services.emit(ToolEnded(turn, run))
         raise TurnFailed(problem) from error
-    count = f"{len(hunks)} hunk{'s' if len(hunks) != 1 else ''}"
+    count = counted(len(hunks), "hunk")
     summary = f"Proposed {count} in {passage.name}: {turn.ask.prompt}"
     return turn.ended(TurnState.COMPLETED, summary=summary)
 

@@ -20,7 +20,7 @@ from stet.llm.model import Completion, StopReason, Usage
 from stet.review.policy.rules import RejectedEdit
 from stet.text.ai_comments import Marker
 from stet.text.escape import escape_line
-from stet.text.render import iso_time
+from stet.text.render import counted, iso_time
 from stet.tools.editor_actions import Question
 from stet.tools.tool_errors import FailedEdit
 from stet.tools.tool_state import ToolRun
@@ -378,7 +378,7 @@ def describe_refusals(turn: Turn) -> str:
     for edit in turn.rejected:
         by_rule.setdefault(edit.rule, {})[escape_line(edit.file)[:_LENGTH]] = None
     parts = ", ".join(f"{rule} for {_listed(list(files))}" for rule, files in by_rule.items())
-    return f"{n_edits} edit{'s' if n_edits != 1 else ''} refused by the rule {parts}"
+    return f"{counted(n_edits, 'edit')} refused by the rule {parts}"
 
 
 def describe_failures(turn: Turn, *, has_proposed: bool) -> str:
@@ -388,7 +388,7 @@ def describe_failures(turn: Turn, *, has_proposed: bool) -> str:
         return ""
     files = dict.fromkeys(escape_line(edit.file)[:_LENGTH] for edit in turn.failed if edit.file)
     named = f": {_listed(list(files))}" if files else ""
-    parts = f"{n_edits} edit{'s' if n_edits != 1 else ''} applied to no text{named}"
+    parts = f"{counted(n_edits, 'edit')} applied to no text{named}"
     return parts if has_proposed else f"nothing was proposed; {parts}"
 
 

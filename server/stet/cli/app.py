@@ -54,8 +54,8 @@ def finish(work: Callable[[], int]) -> None:
     raise typer.Exit(code)
 
 
-def _version(accepted: bool) -> None:  # noqa: FBT001 - typer's callback
-    if accepted:
+def _version(requested: bool) -> None:  # noqa: FBT001 - typer's callback
+    if requested:
         typer.echo(f"stet {__version__}")
         raise typer.Exit
 
@@ -118,10 +118,10 @@ def ask(  # noqa: PLR0913 - the options are the signature
         place = parse_file_argument(file) if file else None
         # The default never accepts a proposal that the user has not seen.
         is_reviewed = Terminal().is_interactive and not as_json
-        accepted = accept or ("review" if is_reviewed else "none")
+        accept_mode = accept or ("review" if is_reviewed else "none")
         folder = workspace_folder(root, place)
         request = ask_module.AskRequest(
-            prompt, folder, place, mode, accepted, as_json, may_send=yes
+            prompt, folder, place, mode, accept_mode, as_json, may_send=yes
         )
         return ask_module.run(request)
 

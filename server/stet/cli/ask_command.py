@@ -20,6 +20,7 @@ from stet.lsp.headless.headless_client import (
 )
 from stet.system.system import System
 from stet.text.lines import split_lines
+from stet.text.render import counted
 from stet.tools.editor_actions import SEND
 
 Mode = Literal["agent", "ask", "rewrite"]
@@ -281,7 +282,7 @@ class _AskSession:
             text = f"an edit of {edit['file']} applied to no text: {edit['message']}"
             self._terminal.say(text, "yellow")
         if n := len(turn.get("replaced") or ()):
-            self._terminal.say(f"replaces {n} pending hunk{'s' if n != 1 else ''}", "yellow")
+            self._terminal.say(f"replaces {counted(n, 'pending hunk')}", "yellow")
 
     def _show_proposal(self, item: dict[str, Any]) -> None:
         documents, uri = self._client.documents, item["uri"]

@@ -45,7 +45,7 @@ from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
 from stet.text.position import Position
-from stet.text.render import iso_time, number_lines
+from stet.text.render import counted, iso_time, number_lines
 from stet.workspace.attachments import Attachments
 from stet.workspace.paths import Root
 from stet.workspace.snapshot import Snapshot
@@ -272,7 +272,7 @@ def selection_section(current: CurrentDocument, settings: Settings) -> ContextSe
         if left <= 0:
             break
     if n_more := len(current.selected) - len(elements):
-        elements.append(f"(cut: {n_more} more selection{'s' if n_more != 1 else ''})")
+        elements.append(f"(cut: {counted(n_more, 'more selection')})")
     return ContextSection(_SELECTION, "\n".join(elements))
 
 

@@ -18,6 +18,7 @@ from stet.text.diff import diff_lines, format_span
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.lines import dominant_line_end, split_lines, whole_lines, without_end
+from stet.text.render import counted
 
 NO_END = "\\ No newline at end of file"
 FIRST_LINE = "# Stet review "
@@ -310,7 +311,7 @@ def render_diff(
     body = "".join(parts)
     page_name = sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     n = len(sections)
-    head = f"{FIRST_LINE}{page_name}: {n} hunk{'s' if n != 1 else ''} to decide\n{_HOW}"
+    head = f"{FIRST_LINE}{page_name}: {counted(n, 'hunk')} to decide\n{_HOW}"
     return DiffDocument(head + body, page_name, tuple(sections))
 
 

@@ -12,7 +12,7 @@ from stet.links.dead_links import DeadLinkChecker, LinkLocations, is_local
 from stet.links.link import Edge
 from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.text.escape import escape_line
-from stet.text.render import join_bounded
+from stet.text.render import counted, join_bounded
 from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import refusals_as_errors
 from stet.workspace.safe_excerpt import redactor_of, safe_line
@@ -94,7 +94,7 @@ class _LinkReport:
     def link_lines(self, uri: str, step: int) -> Iterator[str]:
         """Yield the links of one file, one line for each link."""
         name = self._name(uri)
-        away = f" ({step} step{'s' if step > 1 else ''} away)" if step else ""
+        away = f" ({counted(step, 'step')} away)" if step else ""
         out, back = self._outgoing(uri), self._incoming(uri)
         if self.direction != "back":
             lines = [edge for edge in out if edge.targets or is_local(edge)]

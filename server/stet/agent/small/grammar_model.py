@@ -37,6 +37,7 @@ from stet.llm.text_protocol import escape_tags
 from stet.outline.line_definitions import defined_name
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
+from stet.text.render import counted
 from stet.text.spoofing import escape_special_tokens
 from stet.tools.tool import ToolContext
 
@@ -344,7 +345,7 @@ class GrammarConstrainedModel(ModelWrapper):
         n_hunks = sum(len(proposal.hunks) for proposal in proposals)
         if not n_hunks:
             return "The small model looked and proposed nothing. Say more precisely what to change."
-        return f"Proposed {n_hunks} hunk{'s' if n_hunks != 1 else ''}: check whether that is meant."
+        return f"Proposed {counted(n_hunks, 'hunk')}: check whether that is meant."
 
 
 def to_plain_messages(messages: Sequence[Message]) -> Iterator[Message]:

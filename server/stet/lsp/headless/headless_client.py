@@ -300,7 +300,7 @@ class HeadlessClient:
         others = [
             {"hunk": hunk, "reason": states[hunk].get("reason") or "the editor's answer was lost"}
             for hunk in hunks
-            if hunk not in accepted
+            if states[hunk].get("state") != "accepted"
         ]
         return {"accepted": accepted, "refused": [*answer["refused"], *others]}
 
