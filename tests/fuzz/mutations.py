@@ -41,7 +41,7 @@ def _unasked() -> None:
     from stet.lsp.commands import review_commands as review
 
     changed: Any = review
-    right = review.proposals
+    right: Any = review.proposals
 
     def wrong(state: Any, given: tuple[object, ...]) -> Any:
         shown = right(state, given)

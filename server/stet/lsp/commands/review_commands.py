@@ -5,7 +5,9 @@
 `stet.undo`, `stet.restore`, `stet.resolve`.
 """
 
+import asyncio
 import operator
+from collections.abc import Coroutine
 from enum import StrEnum
 
 from lsprotocol import types as lsp
@@ -17,34 +19,57 @@ from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, resolve_uri, select_hunks
-from stet.lsp.presentation.serialize import hunk_lines, hunk_to_json
+from stet.lsp.presentation.serialize import display_to_json, hunk_lines, hunk_to_json
 from stet.lsp.state import ServerState
 from stet.review.errors import ReviewError, UndoConflict
 from stet.review.proposal import OPEN, UNDONE_IN_EDITOR, WHOLE_FILE, Hunk, HunkState
+from stet.text.encoding import Encoding
 from stet.text.escape import escape_line
 from stet.text.position import Position
 from stet.text.render import fence_for
 from stet.workspace.uris import canonical
 
 
-def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, object]]:
-    """Return the hunks that match the filters, in any state, in order of file and place."""
+def proposals(
+    state: ServerState, values: tuple[object, ...]
+) -> list[dict[str, object]] | Coroutine[object, object, list[dict[str, object]]]:
+    """Return the hunks that match the filters, in any state, in order of file and place.
+
+    With `display`, the lines of open hunks are compared in a thread.
+    """
     with CommandArguments("stet.proposals", values) as arguments:
         uri = resolve_uri(arguments, state.workspace)
         turn, chat, group = (arguments.text(name) for name in ("turn", "chat", "group"))
         states = arguments.text("state")
         text = (arguments.text("text") or "").casefold()
+        with_display = arguments.flag("display")
     if states is not None and states not in list(HunkState):
         known = ", ".join(HunkState)
         raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {states!r}")
     _check_unwatched_files(state)
-    return [
-        hunk_to_json(hunk, state.workspace, state.ledger)
+    found = [
+        hunk
         for hunk in state.ledger.hunks(uri=uri, turn=turn, chat=chat)
         if states in {None, hunk.state}
         and group in {None, hunk.group}
         and text in f"{hunk.summary}\n{hunk.old}\n{hunk.new}".casefold()
     ]
+    entries = [hunk_to_json(hunk, state.workspace, state.ledger) for hunk in found]
+    return _with_display(entries, found, state.workspace.encoding) if with_display else entries
+
+
+async def _with_display(
+    entries: list[dict[str, object]], hunks: list[Hunk], encoding: Encoding
+) -> list[dict[str, object]]:
+    """Return the entries of `stet.proposals`, those of open `hunks` with `display`."""
+
+    def add() -> None:
+        for entry, hunk in zip(entries, hunks, strict=True):
+            if hunk.state in OPEN:
+                entry["display"] = display_to_json(hunk, encoding)
+
+    await asyncio.to_thread(add)
+    return entries
 
 
 def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:

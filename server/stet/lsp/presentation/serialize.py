@@ -13,8 +13,10 @@ from urllib.parse import unquote
 from stet.agent.turn import FINAL_STATES, REMOVAL, Turn, time_of
 from stet.llm.model import Usage
 from stet.lsp import convert
+from stet.review.hunk_display import DisplayLine, display_lines
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.text.encoding import Encoding, units_from_column
 from stet.text.escape import escape, escape_line
 from stet.text.lines import split_lines, whole_lines, without_end
 from stet.text.render import fence_for
@@ -216,6 +218,29 @@ def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict
         "merged": hunk.mixed,
         "reason": hunk.reason or (MERGED if hunk.mixed else None),
     }
+
+
+def display_to_json(hunk: Hunk, encoding: Encoding) -> dict[str, object]:
+    """Return `display` of an entry of `stet.proposals`: the hunk's lines, for a client that draws them.
+
+    Columns are in the negotiated encoding, relative to the line's `text`.
+    """
+
+    def to_units(line: DisplayLine, spans: Sequence[tuple[int, int]]) -> list[list[int]]:
+        return [[units_from_column(line.text, column, encoding) for column in one] for one in spans]
+
+    shown = []
+    for line in display_lines(hunk):
+        entry: dict[str, object] = {
+            "op": str(line.op),
+            "line": line.line,
+            "text": line.text,
+            "spans": to_units(line, line.spans),
+        }
+        if line.excerpt:
+            entry["excerpt"] = to_units(line, line.excerpt)
+        shown.append(entry)
+    return {"lines": shown}
 
 
 def _tool_to_json(run: ToolRun, states: Mapping[str, HunkState]) -> dict[str, object]:
