@@ -28,32 +28,6 @@ def program(tools: Path, name: str, body: str) -> None:
     (tools / name).chmod(0o755)
 
 
-def test_the_configuration_of_neovim_is_printed_as_it_is_shipped(shell: Shell) -> None:
-    shipped = Path(__file__).parents[2] / "client-configs" / "neovim" / "stet.lua"
-    done = shell.run("config", "neovim")
-    assert (done.returncode, done.stdout) == (0, shipped.read_text(encoding="utf-8"))
-
-
-def test_the_configuration_of_neovim_is_put_where_it_looks(shell: Shell, tools: Path) -> None:
-    target = Path(shell.env["XDG_CONFIG_HOME"]) / "nvim" / "plugin" / "stet.lua"
-    done = shell.run("config", "neovim", "--write")
-    assert (done.returncode, done.stderr) == (
-        0,
-        f"wrote {target}\nRestart the editor.\nNeovim: not found.\n",
-    )
-    assert target.read_text(encoding="utf-8") == shell.run("config", "neovim").stdout
-    assert shell.run("config", "neovim", "--write").returncode == 0
-
-
-def test_a_configuration_the_user_has_changed_is_left_alone(shell: Shell) -> None:
-    target = Path(shell.env["XDG_CONFIG_HOME"]) / "nvim" / "plugin" / "stet.lua"
-    target.parent.mkdir(parents=True)
-    target.write_text("-- mine\n")
-    done = shell.run("config", "neovim", "--write")
-    assert (done.returncode, target.read_text()) == (1, "-- mine\n")
-    assert "exists and differs" in done.stderr
-
-
 def test_an_editor_that_is_too_old_is_reported(shell: Shell, tools: Path) -> None:
     program(tools, "nvim", "echo NVIM v0.9.5")
     done = shell.run("config", "neovim", "--write")

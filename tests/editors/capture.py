@@ -88,9 +88,8 @@ def record(folder: Path) -> str:
     work, config = folder / "shop", folder / "home" / "config" / "nvim"
     (work / ".git").mkdir(parents=True)
     (work / "cart.py").write_text(SAMPLE)
-    (config / "plugin").mkdir(parents=True)
-    (config / "plugin" / "stet.lua").symlink_to(CONFIG / "stet.lua")
-    (config / "init.lua").write_text(SIGNALS)
+    config.mkdir(parents=True)
+    (config / "init.lua").write_text(f"vim.opt.rtp:append('{CONFIG}')\n{SIGNALS}")
     socket, bin_folder = str(folder / "tmux"), Path(sys.executable).parent
     environment = {
         **{name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")},

@@ -48,9 +48,8 @@ def record(folder: Path) -> str:
     work, config = folder / "shop", folder / "home" / ".config" / "nvim"
     (work / ".git").mkdir(parents=True)
     (work / "cart.py").write_text(SAMPLE)
-    (config / "plugin").mkdir(parents=True)
-    (config / "plugin" / "stet.lua").symlink_to(CONFIG / "stet.lua")
-    (config / "init.lua").write_text(LOOKS)
+    config.mkdir(parents=True)
+    (config / "init.lua").write_text(f"vim.opt.rtp:append('{CONFIG}')\n{LOOKS}")
     script = folder / "script.json"
     script.write_text(json.dumps(SCRIPT))
     bin_folder = Path(sys.executable).parent

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import pynvim
 
-CONFIG = Path(__file__).parents[2] / "client-configs" / "neovim" / "stet.lua"
+PLUGIN = Path(__file__).parents[2] / "client-configs" / "neovim"
 DEADLINE = 60.0
 """Seconds until a condition counts as failed."""
 
@@ -168,9 +168,8 @@ def _write_files(root: Path, files: Mapping[str, str]) -> None:
 
 def _write_config(config: Path, lua: str) -> None:
     """Write the user's configuration: ours, the test's, and a marker that all of it was read."""
-    (config / "plugin").mkdir(parents=True)
-    (config / "plugin" / "stet.lua").symlink_to(CONFIG)
-    (config / "init.lua").write_text(f"{HELPERS}\n{lua}")
+    config.mkdir(parents=True)
+    (config / "init.lua").write_text(f"vim.opt.rtp:append('{PLUGIN}')\n{HELPERS}\n{lua}")
     (config / "after" / "plugin").mkdir(parents=True)
     (config / "after" / "plugin" / "ready.lua").write_text(
         "io.stdout:write('ready\\n') io.stdout:flush()"

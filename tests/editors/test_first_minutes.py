@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stet.cli.neovim_config import plugin_files
 from tests.conftest import Part
 from tests.editors import emacs as emacs_driver
 from tests.editors import neovim as neovim_driver
@@ -77,7 +78,8 @@ def test_an_installation_has_all_that_stet_config_gives(stranger: Stranger) -> N
     files = {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
     others = (
         *(f"emacs/{name}.el" for name in ("stet", "stet-hunk", "stet-server")),
-        *("helix/config.toml", "helix/config-25.01.toml", "neovim/stet.lua"),
+        *("helix/config.toml", "helix/config-25.01.toml"),
+        *(f"neovim/{path}" for path in plugin_files(PAGES / "neovim")),
     )
     extension = {path.relative_to(PAGES) for path in vscode_extension.sources()}
     assert files == (extension | set(map(Path, others))) - {Path("vscode/.gitignore")}
@@ -89,7 +91,8 @@ def test_an_installation_has_all_that_stet_config_gives(stranger: Stranger) -> N
 def test_neovim(stranger: Stranger, part: Part) -> None:
     program = stranger.has("nvim", [part(ensure_neovim)])
     message = stranger.runs(config_command("Neovim"))
-    assert message == "wrote ~/config/nvim/plugin/stet.lua\nRestart the editor.\n"
+    n_files = len(plugin_files(PAGES / "neovim")) + 1
+    assert message == f"wrote {n_files} files to ~/data/nvim/site\nRestart the editor.\n"
     ask, accept = (key("neovim", does).replace("<leader>", "\\") for does in ("ask,", "accept the"))
     with running_neovim(stranger, program, None) as editor:
         editor.open("a.py").keys(f"{ask}use f-strings<CR>")

@@ -18,10 +18,15 @@ vim.fn.has = function(what) return what == 'nvim-0.11' and 0 or has(what) end"""
 
 
 def test_neovim_0_10_is_refused_and_has_no_key(nvim_binary: Path, tmp_path: Path) -> None:
-    typed = (OLDER.replace("\n", " "), f"source {neovim_driver.CONFIG}", "map \\a", "qall!")
+    typed = (
+        OLDER.replace("\n", " "),
+        f"source {neovim_driver.PLUGIN}/plugin/stet.lua",
+        "map \\a",
+        "qall!",
+    )
     commands = [part for one in typed for part in ("-c", one)]
     message = run(tmp_path, [nvim_binary, "--headless", "-u", "NONE", *commands])
-    assert message.split("\n", 1)[0].strip() == "Stet: stet.lua needs Neovim 0.11 or newer"
+    assert message.split("\n", 1)[0].strip() == "Stet needs Neovim 0.11 or newer"
     assert "No mapping found" in message
     assert "Error" not in message
 

@@ -202,8 +202,11 @@ def config(
     write: Annotated[
         bool, typer.Option("--write", help="Put it where the editor looks; for VS Code, install.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that you changed; keep a backup.")
+    ] = False,
 ) -> None:
     """Print the client configuration of an editor, and see whether its version will do."""
     from stet.cli import config_command as config_module  # late, as above
 
-    finish(lambda: config_module.run(editor, write=write))
+    finish(lambda: config_module.run(editor, write=write, force=force))

@@ -22,10 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stet.cli.editors import EDITORS, check_editor
+from stet.cli import neovim_config
+from stet.cli.doctor import EDITORS, check_editor, program_for_editors
+from stet.cli.files import ConfigFile, InstalledFiles, keep_backup
 from stet.cli.terminal import CliError, Terminal
 from stet.system.program import Program
 from stet.system.system import System
+from stet.text.render import counted
 
 PROGRAMS = ("code", "codium", "cursor", "code-server")
 """Editors that run the extension; it is installed into the first one on the PATH."""
@@ -76,51 +79,50 @@ _LISP = ("stet-server.el", "stet-hunk.el", "stet.el")
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigFile:
-    """One file of a configuration.
-
-    Attributes:
-        target: The path from which the editor loads the file.
-        text: The whole content.
-        has_user_content: Whether `text` contains the user's text, so that an existing file may be
-            replaced.
-    """
-
-    target: Path
-    text: str
-    has_user_content: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class EditorConfig:
     """The configuration of one editor.
 
     Attributes:
         files: The files that `--write` writes.
         then: The remaining manual steps, one line each.
+        folder: The folder from which files of earlier installations are removed.
     """
 
     files: tuple[ConfigFile, ...]
     then: tuple[str, ...] = ("Restart the editor.",)
+    folder: Path | None = None
 
 
-def run(editor: str, *, write: bool) -> int:
+def run(editor: str, *, write: bool, force: bool = False) -> int:
     """Print or write the configuration of `editor`, and check the editor's version.
+
+    Args:
+        editor: The editor's name in `EDITORS`.
+        write: Whether to write the files or, for VS Code, to install the extension.
+        force: Whether to replace files that the user has changed, with a backup of each.
 
     Returns:
         The exit code.
 
     Raises:
-        CliError: If this installation lacks the configuration, a file of the user's has the same
-            path, or the editor can't use it.
+        CliError: If this installation lacks the configuration, a file was changed by the user, or
+            the editor can't use it.
     """
     terminal = Terminal()
     finding = asyncio.run(check_editor(EDITORS[editor], System()))
     if editor == "vscode":
         _vscode(terminal, write=write)
+    elif editor == "neovim" and not write:
+        terminal.out.file.write(_NEOVIM_LINES.format(folder=_shipped("neovim")))
     else:
         configuration = _configuration(editor, is_old=bool(finding.fix))
-        (_write if write else _print)(configuration, terminal)
+        if write:
+            _write(configuration, terminal, force=force)
+        else:
+            _print(configuration, terminal)
+    if editor == "neovim" and write:
+        for line in neovim_config.migrate_single_file():
+            terminal.say(line)
     # Without `code`, another editor got the extension; this has been reported.
     is_reported = editor == "vscode" and write and not finding.fix
     if finding.mark != "ok" and not is_reported:
@@ -128,10 +130,16 @@ def run(editor: str, *, write: bool) -> int:
     return 0
 
 
+_NEOVIM_LINES = """\
+-- `stet config neovim --write` installs the plugin. To load it from here instead, put into init.lua:
+vim.opt.runtimepath:append([[{folder}]])
+-- or, with lazy.nvim, the plugin {{ dir = [[{folder}]] }}
+"""
+
+
 def _configuration(editor: str, *, is_old: bool) -> EditorConfig:
     if editor == "neovim":
-        target = _config_home() / "nvim/plugin/stet.lua"
-        return EditorConfig((ConfigFile(target, _text("neovim/stet.lua")),))
+        return _neovim()
     if editor == "emacs":
         return _emacs()
     return _helix("config-25.01.toml" if is_old else "config.toml")
@@ -144,32 +152,41 @@ def _print(configuration: EditorConfig, terminal: Terminal) -> None:
         terminal.out.file.write(file.text)
 
 
-def _write(configuration: EditorConfig, terminal: Terminal) -> None:
-    for file in configuration.files:
-        if not file.has_user_content and _differs(file):
-            raise CliError(f"{file.target} exists and differs: remove it first, or print and merge")
-    for file in configuration.files:
-        try:
-            file.target.parent.mkdir(parents=True, exist_ok=True)
-            # A user's file is replaced as a whole, never half written.
-            unfinished = file.target.with_name(f"{file.target.name}.stet-new")
-            unfinished.write_text(file.text, encoding="utf-8")
-            unfinished.replace(file.target.resolve())
-        except OSError as error:
-            reason = error.strerror or error
-            raise CliError(f"{file.target} can't be written: {reason}") from error
-        terminal.say(f"wrote {file.target}")
-    for line in configuration.then:
+def _write(configuration: EditorConfig, terminal: Terminal, *, force: bool) -> None:
+    installed = InstalledFiles.load(System())
+    edited = [file.target for file in configuration.files if installed.is_edited(file)]
+    if edited and not force:
+        names = ", ".join(map(str, edited))
+        raise CliError(f"you have changed {names}: `--force` replaces it and keeps a backup")
+    try:
+        for path in edited:
+            terminal.say(f"your {path.name} is now {keep_backup(path)}")
+        written = installed.write(configuration.files)
+        if configuration.folder:
+            installed.remove_obsolete(configuration.folder, configuration.files)
+    except OSError as error:
+        reason = error.strerror or error
+        raise CliError(f"{error.filename} can't be written: {reason}") from error
+    if configuration.folder and written:
+        terminal.say(f"wrote {counted(len(written), 'file')} to {configuration.folder}")
+    else:
+        for target in written:
+            terminal.say(f"wrote {target}")
+    for line in configuration.then if written else ("Everything is up to date.",):
         terminal.say(line)
 
 
-def _differs(file: ConfigFile) -> bool:
+def _neovim() -> EditorConfig:
+    site = neovim_config.site_folder()
+    texts = neovim_config.plugin_files(_shipped("neovim"))
+    if (command := program_for_editors(System())) != "stet":
+        texts[neovim_config.PROGRAM_FILE] = neovim_config.program_file(command)
+    files = [ConfigFile(site / path, text) for path, text in texts.items()]
     try:
-        return file.target.read_text(encoding="utf-8") != file.text
-    except FileNotFoundError:
-        return False
-    except (OSError, UnicodeDecodeError):
-        return True
+        files.append(neovim_config.help_tags(site, texts[neovim_config.HELP_FILE]))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CliError(f"the help tags in {site} can't be read: {error}") from error
+    return EditorConfig(tuple(files), folder=site)
 
 
 def _vscode(terminal: Terminal, *, write: bool) -> None:
@@ -215,7 +232,7 @@ def _helix(keys_file: str) -> EditorConfig:
     if not keys.exists():
         files.append(shipped)
     then = ["Start hx in the project's root."]
-    if _differs(shipped):
+    if shipped.differs():
         then.insert(0, f"{keys} is yours already: add the keys of `stet config helix` to it.")
     return EditorConfig(tuple(files), tuple(then))
 

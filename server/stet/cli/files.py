@@ -1,13 +1,18 @@
-"""Files of the command line: parsing of `PATH[:L1-L2]`, and saving of accepted texts.
+"""Files of the command line: parsing of `PATH[:L1-L2]`, saving of accepted texts, and installation
+of configurations.
 
 An accepted text is written whole or not at all, at the path where the file was opened: if a folder
 has become a link since then, the link is not followed.
 """
 
+import hashlib
+import json
 import os
 import re
 import secrets
+import shutil
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +20,7 @@ from pathlib import Path
 from stet.cli.terminal import CliError
 from stet.lsp.headless.editor_documents import UnsavedChange
 from stet.system.no_follow import PinnedPath, pin_path
+from stet.system.system import System
 
 
 def current_folder() -> Path:
@@ -129,3 +135,120 @@ def _replace(place: PinnedPath, content: bytes) -> None:
         if mode is not None:
             os.chmod(new.name, mode, dir_fd=new.folder)
         new.replace(place)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """One file of a configuration.
+
+    Attributes:
+        target: The path from which the editor loads the file.
+        text: The whole content.
+        has_user_content: Whether `text` contains the user's text, so that an existing file may be
+            replaced.
+    """
+
+    target: Path
+    text: str
+    has_user_content: bool = False
+
+    def differs(self) -> bool:
+        """Tell whether the file is missing or has another text."""
+        try:
+            return self.target.read_text(encoding="utf-8") != self.text
+        except (OSError, UnicodeDecodeError):
+            return True
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledFiles:
+    """The files that `stet config --write` has written, and what they contained.
+
+    A file that is as it was written may be replaced by a newer one; another is the user's.
+
+    Attributes:
+        path: The file that records them.
+        hashes: The SHA-256 of each file's content as it was written, by its path.
+    """
+
+    path: Path
+    hashes: dict[str, str]
+
+    @classmethod
+    def load(cls, system: System) -> "InstalledFiles":
+        """Return the recorded files; none if the record is missing or damaged."""
+        path = system.state_folder() / "installed.json"
+        try:
+            hashes = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            hashes = {}
+        return cls(path, hashes if isinstance(hashes, dict) else {})
+
+    def is_edited(self, file: ConfigFile) -> bool:
+        """Tell whether writing a file would replace something that the user has changed."""
+        path = file.target
+        if file.has_user_content or not os.path.lexists(path) or not file.differs():
+            return False
+        return not path.is_file() or self.hashes.get(str(path)) != _hash(path)
+
+    def write(self, files: Sequence[ConfigFile]) -> list[Path]:
+        """Write the files that differ, record all, and return the written paths.
+
+        Raises:
+            OSError: If a file can't be written.
+        """
+        written = []
+        for file in files:
+            if file.differs():
+                file.target.parent.mkdir(parents=True, exist_ok=True)
+                _replace_text(file.target.resolve(), file.text)
+                written.append(file.target)
+            if not file.has_user_content:
+                self.hashes[str(file.target)] = _hash(file.target)
+        _replace_text(self.path, json.dumps(self.hashes, indent=1))
+        return written
+
+    def remove_obsolete(self, folder: Path, files: Sequence[ConfigFile]) -> None:
+        """Remove the recorded files below a folder that are unchanged and not among `files`.
+
+        Raises:
+            OSError: If a file can't be removed.
+        """
+        current = {str(file.target) for file in files}
+        for name in self.hashes.keys() - current:
+            path = Path(name)
+            if folder in path.parents and path.is_file() and _hash(path) == self.hashes[name]:
+                path.unlink()
+                del self.hashes[name]
+        _replace_text(self.path, json.dumps(self.hashes, indent=1))
+
+
+def _replace_text(path: Path, text: str) -> None:
+    """Write a text file as a whole: a user's file is never half written."""
+    unfinished = path.with_name(f"{path.name}.stet-new")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def keep_backup(path: Path) -> Path:
+    """Copy a file to a backup beside it and return the backup's path.
+
+    Raises:
+        OSError: If the copy can't be written.
+    """
+    backup = free_backup(path)
+    shutil.copy2(path, backup)
+    return backup
+
+
+def free_backup(path: Path) -> Path:
+    """Return a path for a backup of `path`, beside it, that nothing has yet."""
+    backup, number = path.with_name(f"{path.name}.bak"), 1
+    while os.path.lexists(backup):
+        number += 1
+        backup = path.with_name(f"{path.name}.bak{number}")
+    return backup

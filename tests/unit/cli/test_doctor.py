@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from stet.cli.doctor import (
+    Finding,
     check_all,
     check_grammars,
     check_model,
@@ -14,7 +15,6 @@ from stet.cli.doctor import (
     check_settings,
     check_web,
 )
-from stet.cli.editors import Finding
 from stet.search.index_state import index_folder
 from stet.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers

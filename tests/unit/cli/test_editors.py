@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from stet.cli.editors import EDITORS, EditorSpec, Finding, check_editor
+from stet.cli.doctor import EDITORS, EditorSpec, Finding, check_editor
 from stet.system.system import System
 
 
