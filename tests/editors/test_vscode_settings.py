@@ -1,6 +1,7 @@
 """The extension's `package.json` compared with the server: settings, types, defaults, commands."""
 
 import json
+import re
 import types
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
@@ -44,12 +45,31 @@ def test_every_key_and_menu_names_a_command_that_the_palette_shows_and_the_code_
     given = manifest()["contributes"]
     commands = {one["command"] for one in given["commands"]}
     used = {one["command"] for one in given["keybindings"]}
-    used |= {one["command"] for menu in given["menus"].values() for one in menu}
+    entries = [one for menu in given["menus"].values() for one in menu]
+    used |= {one["command"] for one in entries if "submenu" not in one}
     assert used <= commands
     source = (FOLDER / "src" / "extension.ts").read_text()
     table = source.split("const commands = {")[1].split("  };")[0]
     words = set(table.replace(",", " ").replace(":", " ").split())
     assert {command.removeprefix("stet.ui.") for command in commands} - words == set()
+    assert {one["submenu"] for one in entries if "submenu" in one} <= given["menus"].keys()
+
+
+def test_every_context_key_is_set_by_the_code_and_explained_on_the_page() -> None:
+    used = set(re.findall(r"\bstet\.[a-z]\w+(?=[ &|]|\"|$)", json.dumps(_clauses())))
+    assert used
+    source = (FOLDER / "src" / "contextKeys.ts").read_text()
+    declared = set(re.findall(r"'(stet\.\w+)'", source.split("type Key =")[1].split(";")[0]))
+    assert used == declared
+    page = (FOLDER / "README.md").read_text()
+    assert {key for key in declared if f"`{key}`" not in page} == set()
+
+
+def _clauses() -> list[str]:
+    """Return the `when` clauses of all keys and menu entries."""
+    given = manifest()["contributes"]
+    entries = [one for menu in given["menus"].values() for one in menu]
+    return [one["when"] for one in (*given["keybindings"], *entries) if "when" in one]
 
 
 def test_no_two_commands_have_one_key_and_all_but_one_begin_with_the_prefix() -> None:

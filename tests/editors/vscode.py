@@ -193,6 +193,11 @@ class VSCode:
         """Wait until an element is visible; return its text."""
         return str(self.do(lambda page: page.locator(selector).first.inner_text()))
 
+    def text(self) -> str:
+        """Return the whole text of the focused editor, copied as a user does."""
+        self.keys("Control+a", "Control+c")
+        return str(self.do(lambda page: page.evaluate("navigator.clipboard.readText()")))
+
     def shot(self, name: str) -> None:
         """Take a screenshot in `$STET_CAPTURES`, if that is set."""
         if folder := os.environ.get("STET_CAPTURES"):

@@ -32,6 +32,7 @@ class Screen:
         """Open a window without stored state; call this in the browser's thread."""
         context = self._browser.new_context(viewport={"width": 1200, "height": 900})
         context.set_default_timeout(DEADLINE * 1000)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
         return context, context.new_page()
 
     def close(self) -> None:

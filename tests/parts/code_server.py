@@ -17,10 +17,14 @@ VSCODE = "1.139"
 """The VS Code that is in it."""
 _PACKAGE = Path("node_modules", "code-server")
 _KEPT = frozenset(
-    {"diff", "json", "markdown-basics", "python", "shellscript", "theme-defaults", "theme-seti"}
-)
-"""Built-in extensions: those that only describe languages and colours. The others start servers,
-sign in or look for repositories, and would mix what they show with what is ours."""
+    {
+        "diff", "json", "markdown-basics", "markdown-language-features", "python", "shellscript",
+        "theme-defaults", "theme-seti",
+    }
+)  # fmt: skip
+"""Built-in extensions: those that only describe languages and colours, and the one that renders
+Markdown. The others start servers, sign in or look for repositories, and would mix what they show with
+what is ours."""
 _PRUNED = ("@github", "@microsoft/mxc-sdk", "@vscode/windows-process-tree")
 """Modules of an agent of another house, and for another system."""
 _SPDLOG = """

@@ -1,8 +1,8 @@
-// Commands that ask, answer, steer and stop.
+// Commands that ask, answer, steer and cancel.
 
 import * as vscode from 'vscode';
 import { inOneLine } from './text';
-import { isChat, isServed, type Where } from './where';
+import { beside, isChat, isServed, type Where } from './where';
 import type { Server } from './server';
 
 type Mode = 'agent' | 'ask' | 'rewrite';
@@ -33,14 +33,14 @@ export class Asking implements vscode.TextDocumentContentProvider {
 
   constructor(private readonly server: Server, private readonly where: Where) {}
 
-  readonly ask = () => this.prompt('agent', 'Ask, or say what is to be done');
-  readonly askOnly = () => this.prompt('ask', 'Ask; nothing is edited');
+  readonly ask = () => this.prompt('agent', 'Ask or instruct');
+  readonly askOnly = () => this.prompt('ask', 'Ask without edits');
   readonly rewrite = async (): Promise<void> => {
     if (vscode.window.activeTextEditor?.selection.isEmpty !== false) {
-      void vscode.window.showInformationMessage('Stet: select what is to be rewritten first.');
+      void vscode.window.showInformationMessage('Stet: select the text to rewrite first.');
       return;
     }
-    await this.prompt('rewrite', 'How is the selection to be rewritten?');
+    await this.prompt('rewrite', 'How should the selection be rewritten?');
   };
 
   private async prompt(mode: Mode, title: string): Promise<void> {
@@ -61,7 +61,7 @@ export class Asking implements vscode.TextDocumentContentProvider {
   };
 
   readonly steer = async (): Promise<void> => {
-    const prompt = await vscode.window.showInputBox({ title: 'Stet', prompt: 'What is the running turn to know?', ignoreFocusOut: true });
+    const prompt = await vscode.window.showInputBox({ title: 'Stet', prompt: 'Message to the running turn', ignoreFocusOut: true });
     if (prompt?.trim()) await this.server.run('stet.steer', { prompt });
   };
 
@@ -72,7 +72,7 @@ export class Asking implements vscode.TextDocumentContentProvider {
   readonly answer = async (): Promise<void> => {
     const question = await this.question();
     if (!question) {
-      void vscode.window.showInformationMessage('Stet: nothing waits for your answer.');
+      void vscode.window.showInformationMessage('Stet: there is no question to answer.');
       return;
     }
     const text = await chosen(question);
@@ -93,11 +93,11 @@ export class Asking implements vscode.TextDocumentContentProvider {
     const context = await this.server.run<Context>('stet.showContext', question);
     if (!context) return;
     const parts = context.sections.map(({ name, text, tokens }) => `# ${name} (${tokens} tokens)\n\n${text}\n`);
-    this.page = [`About ${context.tokens} tokens would be sent, with your question:\n`, ...parts].join('\n');
-    const uri = vscode.Uri.from({ scheme: CONTEXT_SCHEME, path: '/What a question would send' });
+    this.page = [`A question here sends about ${context.tokens} tokens:\n`, ...parts].join('\n');
+    const uri = vscode.Uri.from({ scheme: CONTEXT_SCHEME, path: '/Context of a question' });
     this.changed.fire(uri);
-    const editor = await vscode.window.showTextDocument(uri, { preview: true, viewColumn: vscode.ViewColumn.Beside });
-    // What is yours stands behind the instructions and the tools, which are long and always the same.
+    const editor = await vscode.window.showTextDocument(uri, { preview: true, viewColumn: beside() });
+    // The user's part comes after the instructions and the tools, which are long and always the same.
     const end = editor.document.lineAt(editor.document.lineCount - 1).range;
     editor.revealRange(end);
   };
@@ -105,21 +105,6 @@ export class Asking implements vscode.TextDocumentContentProvider {
   provideTextDocumentContent(): string {
     return this.page;
   }
-
-  readonly openChat = async (): Promise<void> => {
-    await this.server.run('stet.openChat');
-  };
-
-  readonly newChat = async (): Promise<void> => {
-    await this.server.run('stet.newChat');
-  };
-
-  /** Send what is written in the chat that is open, or in the latest. */
-  readonly send = async (): Promise<void> => {
-    const document = vscode.window.activeTextEditor?.document;
-    const chat = document && isChat(document) ? { uri: this.server.uriOf(document.uri) } : undefined;
-    await this.server.run('stet.send', chat);
-  };
 }
 
 interface Here {
@@ -140,17 +125,17 @@ function about(): string {
   const selection = vscode.window.activeTextEditor?.selection;
   if (!selection || selection.isEmpty) return '';
   const lines = selection.end.line - selection.start.line + (selection.end.character > 0 ? 1 : 0);
-  return lines > 1 ? ` (about the ${lines} selected lines)` : ' (about the selection)';
+  return lines > 1 ? ` (${lines} selected lines)` : ' (selection)';
 }
 
 async function chosen(question: Question): Promise<string | undefined> {
-  const own = 'In your own words…';
-  const inWords = () => vscode.window.showInputBox({ title: 'Stet asks', prompt: question.text, ignoreFocusOut: true });
+  const own = 'Other Answer…';
+  const inWords = () => vscode.window.showInputBox({ title: 'Stet: Question', prompt: question.text, ignoreFocusOut: true });
   if (!question.choices.length) return inWords();
   const items = question.choices.map((choice) => ({ label: inOneLine(choice, 200), choice }));
   const all = question.kind === 'ask' ? [...items, { label: own, choice: '' }] : items;
   const picked = await vscode.window.showQuickPick(all, {
-    title: 'Stet asks', placeHolder: inOneLine(question.text, 500), ignoreFocusOut: true,
+    title: 'Stet: Question', placeHolder: inOneLine(question.text, 500), ignoreFocusOut: true,
   });
   if (picked?.label === own) return inWords();
   return picked?.choice;

@@ -1,4 +1,4 @@
-// VS Code's own diff of a file: as it is, and as it would be with all that waits in it.
+// VS Code's own diff of a file: as it is, and with all its pending hunks.
 
 import * as vscode from 'vscode';
 import type { Hunks, Mark, Proposal } from './hunks';
@@ -32,13 +32,13 @@ export class Diff implements vscode.TextDocumentContentProvider, vscode.Disposab
     const found = await this.shown(uri);
     const name = uri.path.slice(uri.path.lastIndexOf('/') + 1);
     if (!found.length) {
-      const other = 'All That Waits as One Diff';
-      const chosen = await vscode.window.showInformationMessage(`Stet: no lines of ${name} wait for you.`, other);
+      const other = 'Review All as One Diff';
+      const chosen = await vscode.window.showInformationMessage(`Stet: no pending hunks in ${name}.`, other);
       if (chosen) await vscode.commands.executeCommand('stet.ui.review');
       return;
     }
     const exists = found.every((hunk) => hunk.kind !== 'create');
-    const title = `${name}: now ↔ proposed`;
+    const title = `${name}: current ↔ proposed`;
     await vscode.commands.executeCommand('vscode.diff', exists ? uri : NOTHING, proposed(uri), title);
   }
 
@@ -69,7 +69,7 @@ export class Diff implements vscode.TextDocumentContentProvider, vscode.Disposab
     return text;
   }
 
-  /** What waits in a file and can be shown as lines; not what the in-text style has put there already. */
+  /** The pending hunks of a file that are changes of lines, without those that the inline style shows in the text. */
   private async shown(uri: vscode.Uri): Promise<Proposal[]> {
     const argument = { uri: this.server.uriOf(uri), state: 'pending' };
     const found = (await this.server.run<Proposal[]>('stet.proposals', argument)) ?? [];

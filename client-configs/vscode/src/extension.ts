@@ -1,7 +1,10 @@
-// What VS Code starts, and ends. START HERE.
+// The extension: activation, its commands, the menu of the status bar. START HERE.
 
 import * as vscode from 'vscode';
 import { Asking, CONTEXT_SCHEME } from './asking';
+import { Badges } from './badges';
+import { Chats } from './chats';
+import { setContext, watchCursor } from './contextKeys';
 import { Diff } from './diff';
 import { Finding } from './finding';
 import { Hunks } from './hunks';
@@ -22,18 +25,22 @@ export function activate(context: vscode.ExtensionContext): void {
     progress: (token, work) => status.progress(token, work),
     state: (runs, why) => {
       status.state(runs, why);
+      setContext({ 'stet.isRunning': runs });
       if (runs) where.focus();
       else hunks.clear();
     },
+    showChat: (uri, takeFocus) => void chats.show(uri, takeFocus),
   }, log, began);
   const where = new Where(stet);
   const diff = new Diff(stet, hunks);
   const asking = new Asking(stet, where);
+  const chats = new Chats(stet);
   const reviewing = new Reviewing(stet, hunks, diff);
   const finding = new Finding(stet);
   server = stet;
 
-  const { ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext, openChat, newChat, send } = asking;
+  const { ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext } = asking;
+  const { openChat, newChat, send } = chats;
   const { accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll } = reviewing;
   const { next, previous, undo, restore, resolve, review, preview } = reviewing;
   const { search, reindex, attach, attached, deadLinks, clearDeadLinks } = finding;
@@ -51,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): void {
     context.subscriptions.push(vscode.commands.registerCommand(`stet.ui.${name}`, run));
   }
   context.subscriptions.push(
-    log, hunks, status, stet, where, diff,
+    log, hunks, status, stet, where, diff, chats, new Badges(hunks), watchCursor(reviewing, hunks),
     vscode.workspace.registerTextDocumentContentProvider(CONTEXT_SCHEME, asking),
     vscode.workspace.onDidGrantWorkspaceTrust(() => stet.configure()),
     vscode.workspace.onDidChangeConfiguration((event) => {
@@ -66,23 +73,23 @@ export async function deactivate(): Promise<void> {
   await server?.stop();
 }
 
-/** What a click on the status bar offers. */
+/** Show the menu of the status bar. */
 async function menu(stet: Server): Promise<void> {
   const all = [
-    ['$(comment-discussion) Ask, or say what is to be done…', 'ask'],
-    ['$(question) Answer what is asked…', 'answer'],
-    ['$(arrow-down) Next hunk', 'next'],
-    ['$(diff) All that waits as one diff', 'review'],
-    ['$(check-all) Accept all that waits', 'acceptAll'],
-    ['$(book) Open the chat', 'openChat'],
-    ['$(search) Search in words…', 'search'],
-    ['$(attach) What is attached…', 'attached'],
-    ['$(eye) What a question would send', 'showContext'],
-    ['$(debug-stop) Cancel what runs', 'cancel'],
+    ['$(comment-discussion) Ask or Instruct…', 'ask'],
+    ['$(question) Answer Question…', 'answer'],
+    ['$(arrow-down) Next Hunk', 'next'],
+    ['$(diff) Review All as One Diff', 'review'],
+    ['$(check-all) Accept All Hunks', 'acceptAll'],
+    ['$(book) Open Chat', 'openChat'],
+    ['$(search) Search…', 'search'],
+    ['$(attach) Attachments…', 'attached'],
+    ['$(eye) Show Context of a Question', 'showContext'],
+    ['$(debug-stop) Cancel Turn', 'cancel'],
   ] as const;
   const stopped = [
-    ['$(play) Start Stet', 'restart'],
-    ['$(output) Show the log', 'showLog'],
+    ['$(play) Restart Server', 'restart'],
+    ['$(output) Show Log', 'showLog'],
     ['$(info) Help', 'help'],
   ] as const;
   const items = (stet.runs ? all : stopped).map(([label, command]) => ({ label, command }));

@@ -1,4 +1,4 @@
-// Commands about the workspace: search, what is attached to questions, links that lead nowhere.
+// Commands about the workspace: search, attachments, dead links.
 
 import * as vscode from 'vscode';
 import type { Server } from './server';
@@ -25,11 +25,11 @@ interface Attached {
 export class Finding {
   constructor(private readonly server: Server) {}
 
-  /** A list that is filled anew as the question is typed. */
+  /** A list of results, searched again while the query is typed. */
   readonly search = (): void => {
     const pick = vscode.window.createQuickPick<vscode.QuickPickItem & { found: Found }>();
-    pick.title = 'Stet: search in words';
-    pick.placeholder = 'where are retries counted';
+    pick.title = 'Stet: Search';
+    pick.placeholder = 'A word, a name, or a question such as: where are retries counted';
     pick.matchOnDescription = false;
     let timer: NodeJS.Timeout | undefined;
     let running: vscode.CancellationTokenSource | undefined;
@@ -73,14 +73,14 @@ export class Finding {
     await this.server.run('stet.reindex');
   };
 
-  /** Attach what is chosen in the explorer, else the file that is open. */
+  /** Attach what is selected in the explorer, else the active file. */
   readonly attach = async (uri?: vscode.Uri, chosen?: vscode.Uri[]): Promise<void> => {
     const document = vscode.window.activeTextEditor?.document;
     const uris = chosen ?? (uri ? [uri] : document && isServed(document) ? [document.uri] : []);
     if (!uris.length) return;
     const now = await this.server.run<Attached>('stet.context', { add: uris.map((one) => this.server.uriOf(one)) });
     if (!now) return;
-    const said = [...now.problems, `${names(now)} attached to your questions`].join('; ');
+    const said = [...now.problems, `${names(now)} attached`].join('; ');
     void vscode.window.showInformationMessage(`Stet: ${said}.`);
   };
 
@@ -88,17 +88,17 @@ export class Finding {
     const now = await this.server.run<Attached>('stet.context');
     if (!now) return;
     const items = [
-      ...[...now.files, ...now.folders].map((name) => ({ label: `$(close) Take off ${inOneLine(name, 120)}`, argument: { remove: name } })),
+      ...[...now.files, ...now.folders].map((name) => ({ label: `$(close) Remove ${inOneLine(name, 120)}`, argument: { remove: name } })),
       ...now.presets.map(({ name }) => ({ label: `$(folder-library) Load ${inOneLine(name, 120)}`, argument: { load: name } })),
       ...(now.files.length + now.folders.length
-        ? [{ label: '$(clear-all) Take all off', argument: { clear: true } }, { label: '$(save) Keep these as a preset…', argument: {} }]
+        ? [{ label: '$(clear-all) Remove All', argument: { clear: true } }, { label: '$(save) Save as a Preset…', argument: {} }]
         : []),
     ];
-    const placeHolder = items.length ? `${names(now)} attached to your questions` : 'Nothing is attached; use "Stet: Attach" on a file';
-    const chosen = await vscode.window.showQuickPick(items, { title: 'Stet', placeHolder });
+    const placeHolder = items.length ? `${names(now)} attached` : 'Nothing is attached. Use "Stet: Attach File".';
+    const chosen = await vscode.window.showQuickPick(items, { title: 'Stet: Attachments', placeHolder });
     if (!chosen) return;
     if (Object.keys(chosen.argument).length) return void (await this.server.run('stet.context', chosen.argument));
-    const save = await vscode.window.showInputBox({ title: 'Stet', prompt: 'What is the preset called?' });
+    const save = await vscode.window.showInputBox({ title: 'Stet', prompt: 'Name of the preset' });
     if (save?.trim()) await this.server.run('stet.context', { save });
   };
 
@@ -116,5 +116,5 @@ function names({ files, folders }: Attached): string {
     files.length ? count(files.length, 'file') : '',
     folders.length ? count(folders.length, 'folder') : '',
   ].filter(Boolean);
-  return parts.join(' and ') || 'nothing is';
+  return parts.join(' and ') || 'Nothing';
 }

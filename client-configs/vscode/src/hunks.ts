@@ -1,4 +1,4 @@
-// What waits, as the server's diagnostics tell it: a hunk is a diagnostic that carries its id.
+// Pending hunks, from the server's diagnostics: a hunk is a diagnostic that carries its id.
 
 import * as vscode from 'vscode';
 
@@ -35,7 +35,7 @@ export class Hunks implements vscode.Disposable {
   private readonly marks = new Map<string, Mark[]>();
   private readonly questions = new Set<string>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
-  /** What waits in this file is different now. */
+  /** The pending hunks or questions of this file have changed. */
   readonly onDidChange = this.changed.event;
 
   /** Take what the server says of a file. */
@@ -55,9 +55,10 @@ export class Hunks implements vscode.Disposable {
 
   /** Forget everything: there is no server. */
   clear(): void {
+    const known = [...this.marks.keys()];
     this.marks.clear();
     this.questions.clear();
-    this.changed.fire(vscode.Uri.file('/'));
+    for (const uri of known) this.changed.fire(vscode.Uri.parse(uri));
   }
 
   get pending(): number {

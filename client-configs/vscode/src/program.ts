@@ -19,10 +19,10 @@ export async function findProgram(setting: string, folders: readonly string[]): 
   if (setting.trim()) {
     const named = setting.trim().replace(/^~(?=[/\\])/, homedir());
     if (!path.isAbsolute(named)) {
-      throw new NoProgram(`The setting "stet.path" is '${setting}': write the whole path, from the root or with ~/.`);
+      throw new NoProgram(`The setting "stet.path" is '${setting}'. Use an absolute path, or one that begins with ~/.`);
     }
     if (!(await runs(named))) {
-      throw new NoProgram(`The setting "stet.path" is '${setting}', and no program is there.`);
+      throw new NoProgram(`The setting "stet.path" is '${setting}', but there is no program at that path.`);
     }
     return named;
   }
@@ -35,7 +35,7 @@ export async function findProgram(setting: string, folders: readonly string[]): 
       if (await runs(candidate)) return candidate;
     }
   }
-  throw new NoProgram('The program `stet` is not on the PATH that VS Code was started with.');
+  throw new NoProgram('The program `stet` is not on the PATH of VS Code.');
 }
 
 function isWithin(file: string, folder: string): boolean {

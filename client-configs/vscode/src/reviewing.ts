@@ -1,4 +1,4 @@
-// Commands that decide on what waits, and go through it.
+// Commands that decide on pending hunks, and go from one to the next.
 
 import * as vscode from 'vscode';
 import type { Diff } from './diff';
@@ -40,8 +40,8 @@ export class Reviewing {
   };
 
   private async isSure(hunk: Proposal): Promise<boolean> {
-    const accept = 'Accept It';
-    const detail = 'It decides what runs on this machine (a build script, a task, settings of an editor or of CI). Look at it line by line.';
+    const accept = 'Accept';
+    const detail = 'It can run programs on this machine (a build script, a task, editor or CI settings). Check every line.';
     const options = { modal: true, detail };
     const name = inNotification(hunk.uri.slice(hunk.uri.lastIndexOf('/') + 1));
     return (await vscode.window.showWarningMessage(`${name} is a protected file.`, options, accept)) === accept;
@@ -50,8 +50,8 @@ export class Reviewing {
   readonly reject = async (): Promise<void> => {
     const mark = await this.markHere();
     if (!mark) return;
-    const prompt = 'Why? (Enter rejects without a reason, Escape leaves it pending)';
-    const reason = await vscode.window.showInputBox({ title: 'Stet: reject', prompt });
+    const prompt = 'Reason (optional). Enter rejects, Escape cancels.';
+    const reason = await vscode.window.showInputBox({ title: 'Stet: Reject Hunk', prompt });
     if (reason !== undefined) await this.decide('stet.reject', { hunk: mark.hunk, ...(reason && { reason }) });
   };
 
@@ -65,14 +65,14 @@ export class Reviewing {
 
   private async inFile(command: string): Promise<void> {
     const at = this.at();
-    if (!at || !this.hunks.of(at.uri).length) return nothing('nothing waits in this file');
+    if (!at || !this.hunks.of(at.uri).length) return nothing('no pending hunks in this file');
     await this.decide(command, { uri: this.server.uriOf(at.uri) });
   }
 
   /** All of one turn: that of the hunk here, else the only one, else one that is picked. */
   private async inTurn(command: string): Promise<void> {
     const waiting = (await this.proposals()).filter(({ state }) => state === 'pending' || state === 'conflict');
-    if (!waiting.length) return nothing('nothing waits');
+    if (!waiting.length) return nothing('no pending hunks');
     const mark = this.at()?.mark;
     const turns = [...new Set(waiting.map(({ turn }) => turn))];
     const own = waiting.find(({ hunk }) => hunk === mark?.hunk)?.turn ?? (turns.length === 1 ? turns[0] : undefined);
@@ -85,7 +85,7 @@ export class Reviewing {
     const refused = decided?.refused ?? [];
     if (!refused.length) return;
     const reasons = [...new Set(refused.map(({ reason }) => reason))].join('; ');
-    void vscode.window.showWarningMessage(inNotification(`Stet: ${count(refused.length, 'hunk')} left as before: ${reasons}`));
+    void vscode.window.showWarningMessage(inNotification(`Stet: ${count(refused.length, 'hunk')} not changed: ${reasons}`));
   }
 
   readonly next = () => this.step('stet.next');
@@ -95,13 +95,13 @@ export class Reviewing {
     const at = this.at();
     const argument = at && { uri: this.server.uriOf(at.uri), line: at.line + 1 };
     const found = await this.server.run<object | null>(command, argument);
-    if (found === null) nothing('nothing waits');
+    if (found === null) nothing('no pending hunks');
   }
 
-  readonly undo = () => this.goBack('stet.undo', ['accepted'], 'no accepted hunk on this line');
-  readonly restore = () => this.goBack('stet.restore', ['rejected', 'undone'], 'no rejected hunk on this line');
+  readonly undo = () => this.goBack('stet.undo', ['accepted'], 'no accepted hunk in this file');
+  readonly restore = () => this.goBack('stet.restore', ['rejected', 'undone', 'superseded'], 'no rejected or replaced hunk in this file');
 
-  /** Decided hunks are marked nowhere, so the server says which were on this line. */
+  /** Decided hunks have no diagnostics, so the server is asked for those on this line. */
   private async goBack(command: string, states: string[], otherwise: string): Promise<void> {
     const at = this.at();
     if (!at) return nothing(otherwise);
@@ -117,14 +117,14 @@ export class Reviewing {
   readonly resolve = async (): Promise<void> => {
     const mark = await this.markHere();
     if (!mark) return;
-    if (!mark.isConflict) return nothing('this hunk is no conflict');
+    if (!mark.isConflict) return nothing('this hunk has no conflict');
     const ways = [
-      { label: '$(account) Keep my text', description: 'the proposal is dropped', how: 'mine' },
-      { label: '$(arrow-right) Take the proposal', description: 'my text is dropped', how: 'theirs' },
-      { label: '$(git-compare) Put both in, between markers', how: 'markers' },
-      { label: '$(refresh) Have it done again for my text', how: 'retry' },
+      { label: '$(account) Keep Yours', description: 'drop the proposal', how: 'mine' },
+      { label: '$(arrow-right) Take the Proposal', description: 'replace your text', how: 'theirs' },
+      { label: '$(git-compare) Keep Both', description: 'with conflict markers', how: 'markers' },
+      { label: '$(refresh) Retry', description: 'propose it again for your text', how: 'retry' },
     ];
-    const way = await vscode.window.showQuickPick(ways, { title: 'Stet', placeHolder: 'You have changed these lines, too' });
+    const way = await vscode.window.showQuickPick(ways, { title: 'Stet: Resolve Conflict', placeHolder: 'You edited these lines too' });
     if (!way) return;
     const hunk = (await this.proposals()).find((one) => one.hunk === mark.hunk);
     const asks = hunk?.protected && (way.how === 'theirs' || way.how === 'markers');
@@ -145,7 +145,8 @@ export class Reviewing {
     return (await this.server.run<Proposal[]>('stet.proposals')) ?? [];
   }
 
-  private at(): At | undefined {
+  /** The place of the cursor, in a file or in its diff. */
+  at(): At | undefined {
     const editor = vscode.window.activeTextEditor;
     if (!editor) return undefined;
     const { document, selection: { active: { line } } } = editor;
@@ -159,7 +160,7 @@ export class Reviewing {
     const at = this.at();
     const mark = at && ((await this.markNow(at)) ?? at.mark);
     if (!mark) {
-      const next = 'Go to the Next';
+      const next = 'Next Hunk';
       void vscode.window.showInformationMessage('Stet: no hunk on this line.', next).then((chosen) => {
         if (chosen) void this.next();
       });
@@ -167,7 +168,7 @@ export class Reviewing {
     return mark;
   }
 
-  /** The hunk on a line of a file as the server knows it: right behind typing the marks are not yet moved. */
+  /** The hunk on a line of a file as the server knows it: diagnostics lag behind typing. */
   private async markNow({ uri, line, isPage }: At): Promise<Mark | undefined> {
     if (isPage) return undefined;
     const found = (await this.server.run<Proposal[]>('stet.proposals', { uri: this.server.uriOf(uri) })) ?? [];
@@ -192,7 +193,7 @@ async function pickHunk(hunks: Proposal[]): Promise<Proposal | undefined> {
   const items = hunks.map((hunk) => ({
     label: inOneLine(hunk.summary, 80), description: `line ${hunk.range.start.line + 1}, ${hunk.state}`, hunk,
   }));
-  return (await vscode.window.showQuickPick(items, { title: 'Stet', placeHolder: 'Which of these?' }))?.hunk;
+  return (await vscode.window.showQuickPick(items, { title: 'Stet', placeHolder: 'Select a hunk' }))?.hunk;
 }
 
 async function pickTurn(turns: string[], waiting: Proposal[]): Promise<string | undefined> {
@@ -200,5 +201,5 @@ async function pickTurn(turns: string[], waiting: Proposal[]): Promise<string | 
     const own = waiting.filter((hunk) => hunk.turn === turn);
     return { label: inOneLine(own.map(({ summary }) => summary).join(', '), 80), description: count(own.length, 'hunk'), turn };
   });
-  return (await vscode.window.showQuickPick(items, { title: 'Stet', placeHolder: 'Of which turn?' }))?.turn;
+  return (await vscode.window.showQuickPick(items, { title: 'Stet', placeHolder: 'Select a turn' }))?.turn;
 }

@@ -1,16 +1,17 @@
-// The server's process and the connection to it: started, watched, started again.
+// The server's process and the connection to it: start, restart, requests.
 
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import {
   CloseAction, DidChangeConfigurationNotification, ErrorAction, ExecuteCommandRequest, LanguageClient, MessageType, State, ShowMessageNotification,
   ShowMessageRequest, TransportKind, WorkDoneProgressCancelNotification,
-  type ExecuteCommandParams, type LanguageClientOptions, type ProgressToken,
+  type ClientCapabilities, type ExecuteCommandParams, type FeatureState, type LanguageClientOptions, type ProgressToken, type StaticFeature,
   type WorkDoneProgressBegin, type WorkDoneProgressEnd, type WorkDoneProgressReport,
 } from 'vscode-languageclient/node';
 import { findProgram, isAtLeast, NoProgram } from './program';
 import { serverSection, userSetting } from './settings';
 import { inNotification } from './text';
+import { isChatUri } from './where';
 
 const DEATHS = 4;
 const WITHIN = 60_000;
@@ -25,10 +26,33 @@ export type Work = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProg
 export interface Listener {
   /** The diagnostics of a file as the server has just sent them. */
   diagnostics(uri: vscode.Uri, found: vscode.Diagnostic[]): void;
-  /** How far a piece of work is. */
+  /** The progress of a piece of work. */
   progress(token: ProgressToken, work: Work): void;
   /** The server runs, or why it doesn't; without a reason it is about to. */
   state(runs: boolean, why?: string): void;
+  /** The server asks to show a chat document. */
+  showChat(uri: vscode.Uri, takeFocus: boolean): void;
+}
+
+interface ShowChat {
+  uri: string;
+  chat: string;
+  takeFocus: boolean;
+}
+
+/** What this extension shows itself; the server then shows less by other means. */
+class OwnDisplay implements StaticFeature {
+  fillClientCapabilities(capabilities: ClientCapabilities): void {
+    capabilities.experimental = { ...capabilities.experimental, stet: { drawsHunks: true, opensChat: true } };
+  }
+
+  initialize(): void {}
+
+  getState(): FeatureState {
+    return { kind: 'static' };
+  }
+
+  clear(): void {}
 }
 
 export class Server implements vscode.Disposable {
@@ -48,7 +72,7 @@ export class Server implements vscode.Disposable {
     return this.client?.state === State.Running;
   }
 
-  /** Start it, or start it anew; what goes wrong is shown with what to do. */
+  /** Start or restart it; a failure is shown with what to do. */
   async start(): Promise<void> {
     await this.stop();
     try {
@@ -71,6 +95,9 @@ export class Server implements vscode.Disposable {
     };
     const client = new LanguageClient('stet', 'Stet', { run, debug: run }, this.options());
     this.client = client;
+    client.registerFeature(new OwnDisplay());
+    client.onNotification('$/stet/showChat', ({ uri, takeFocus }: ShowChat) =>
+      this.listener.showChat(client.protocol2CodeConverter.asUri(uri), takeFocus));
     client.onNotification(ShowMessageNotification.type, ({ type, message }) => this.told(type, message));
     client.onRequest(ShowMessageRequest.type, async ({ type, message, actions }) => {
       const own = HOW_TO_ANSWER.test(message) ? [{ title: OWN_WORDS }] : [];
@@ -91,14 +118,14 @@ export class Server implements vscode.Disposable {
     const info = client.initializeResult?.serverInfo;
     const least: string = this.context.extension.packageJSON.stet.leastServer;
     if (info?.name !== 'stet') {
-      throw new NoProgram('The program `stet` that was found is another one: there is more than one of that name.');
+      throw new NoProgram('The program `stet` on the PATH is not Stet, but another program of that name.');
     }
     const took = Math.round(performance.now() - this.spawned);
     const { user, system } = process.cpuUsage(this.began);
     const own = Math.round((user + system) / 1000);
-    this.log.info(`stet ${info.version} runs, ${took} ms after its start; the editor's side of it took ${own} ms of work`);
+    this.log.info(`stet ${info.version} runs, ${took} ms after its start; the extension used ${own} ms of processor time`);
     if (!isAtLeast(info.version ?? '', least)) {
-      throw new NoProgram(`This is Stet ${info.version}, and the extension needs ${least} or newer: update the program.`);
+      throw new NoProgram(`The extension needs Stet ${least} or newer, but the program is version ${info.version}. Update it.`);
     }
   }
 
@@ -133,8 +160,16 @@ export class Server implements vscode.Disposable {
             return undefined;
           }
         },
+        window: {
+          showDocument: async (params, token, next) => {
+            const uri = vscode.Uri.parse(params.uri, true);
+            if (!isChatUri(uri)) return next(params, token);
+            this.listener.showChat(uri, params.takeFocus !== false);
+            return { success: true };
+          },
+        },
         workspace: {
-          // The client's own answers would mix in what the workspace says.
+          // The client's own answers would include settings of the workspace.
           configuration: ({ items }) =>
             items.map((item) => (item.section === 'stet' ? section() : null)),
           didChangeConfiguration: async () => this.configure(),
@@ -159,7 +194,7 @@ export class Server implements vscode.Disposable {
       });
     }
     if (message.length <= LONG) return void notify(type)(inNotification(message));
-    const chat = 'Open the Chat';
+    const chat = 'Open Chat';
     const short = `${message.slice(0, LONG)}…`;
     void notify(type)(inNotification(short), { title: chat }).then((chosen) => {
       if (chosen) void vscode.commands.executeCommand('stet.ui.openChat');
@@ -167,18 +202,18 @@ export class Server implements vscode.Disposable {
   }
 
   private closed() {
-    // What never was a server isn't started again; `start` tells why.
+    // A program that never answered isn't started again; `start` says why.
     if (!this.hasAnswered) return { action: CloseAction.DoNotRestart, handled: true };
     const now = Date.now();
     this.deaths = [...this.deaths.filter((then) => now - then < WITHIN), now];
     if (this.deaths.length < DEATHS) {
       void vscode.window.showWarningMessage(
-        'Stet ended unexpectedly and is started again. What waited comes back, in its place.');
+        'Stet ended unexpectedly and is restarting. Pending hunks are kept.');
       return { action: CloseAction.Restart, handled: true };
     }
     this.deaths = [];
-    this.listener.state(false, 'Stet has ended');
-    void this.offer('Stet has ended unexpectedly several times. Your text is safe; what waited is kept.', ['Start It Again', 'Show the Log']);
+    this.listener.state(false, 'Stet ended unexpectedly');
+    void this.offer('Stet ended unexpectedly several times. Your text is safe, and pending hunks are kept.', ['Restart', 'Show Log']);
     return { action: CloseAction.DoNotRestart, handled: true };
   }
 
@@ -189,21 +224,21 @@ export class Server implements vscode.Disposable {
     this.listener.state(false, messageOf(error));
     const said = known
       ? messageOf(error)
-      : `The program \`stet\` was started and doesn't answer as a language server (${messageOf(error)}). Is it Stet?`;
-    const ways = ['Choose the Program…', 'Try Again', known ? 'Help' : 'Show the Log'];
+      : `The program \`stet\` doesn't answer as a language server (${messageOf(error)}). Is it Stet?`;
+    const ways = ['Choose Program…', 'Try Again', known ? 'Help' : 'Show Log'];
     void this.offer(`Stet is not running. ${said}`, ways);
   }
 
   private async offer(said: string, ways: string[]): Promise<void> {
     const chosen = await vscode.window.showErrorMessage(inNotification(said), ...ways);
-    if (chosen === 'Choose the Program…') await this.choose();
-    if (chosen === 'Try Again' || chosen === 'Start It Again') await this.start();
-    if (chosen === 'Show the Log') this.log.show();
+    if (chosen === 'Choose Program…') await this.choose();
+    if (chosen === 'Try Again' || chosen === 'Restart') await this.start();
+    if (chosen === 'Show Log') this.log.show();
     if (chosen === 'Help') await this.help();
   }
 
   private async choose(): Promise<void> {
-    const options = { openLabel: 'Use This Program', title: 'Where is the program stet?' };
+    const options = { openLabel: 'Use This Program', title: 'Choose the program stet' };
     const found = await vscode.window.showOpenDialog(options);
     if (!found?.[0]) return;
     // A change of the setting starts it.
@@ -211,20 +246,36 @@ export class Server implements vscode.Disposable {
       .update('path', found[0].fsPath, vscode.ConfigurationTarget.Global);
   }
 
-  /** The page of this extension. */
+  /** Show the README of this extension. */
   async help(): Promise<void> {
     const page = vscode.Uri.joinPath(this.context.extensionUri, 'README.md');
     await vscode.commands.executeCommand('markdown.showPreview', page);
   }
 
   /**
-   * Run a command of the server; what it refuses is shown.
+   * Run a command of the server for the extension itself: a failure is only logged.
    *
-   * @returns Its answer; undefined where there is none.
+   * @returns Its answer; undefined if there is none.
+   */
+  async query<T>(command: string, argument?: object): Promise<T | undefined> {
+    if (!this.client || !this.runs) return undefined;
+    const params: ExecuteCommandParams = { command, arguments: argument ? [argument] : [] };
+    try {
+      return (await this.client.sendRequest(ExecuteCommandRequest.type, params)) as T;
+    } catch (error) {
+      this.log.info(`${command}: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /**
+   * Run a command of the server for the user: a failure is shown.
+   *
+   * @returns Its answer; undefined if there is none.
    */
   async run<T>(command: string, argument?: object, token?: vscode.CancellationToken): Promise<T | undefined> {
     if (!this.client || !this.runs) {
-      await this.offer('Stet is not running.', ['Try Again', 'Show the Log']);
+      await this.offer('Stet is not running.', ['Try Again', 'Show Log']);
       return undefined;
     }
     const params: ExecuteCommandParams = { command, arguments: argument ? [argument] : [] };
@@ -263,7 +314,7 @@ export class Server implements vscode.Disposable {
   }
 }
 
-/** The lenses of the server, and behind each hunk's own one that shows the file's diff. */
+/** The lenses of the server, each hunk with one more that shows the file's diff. */
 function withDiff(lenses: vscode.CodeLens[]): vscode.CodeLens[] {
   const last = new Map(lenses.map((lens) => [lens.range.start.line, lens]));
   const command = { title: 'Diff', command: 'stet.ui.diff' };

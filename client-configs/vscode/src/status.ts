@@ -1,12 +1,13 @@
-// The status bar: what runs, what waits, and a button that stops what runs.
+// The status bar: the running turn, pending hunks, and a button that cancels the turn.
 
 import * as vscode from 'vscode';
 import type { ProgressToken } from 'vscode-languageclient/node';
+import { setContext } from './contextKeys';
 import type { Hunks } from './hunks';
 import type { Work } from './server';
 import { count, inOneLine } from './text';
 
-/** What the server says of a turn that has asked something, in a chat too, where nothing marks it. */
+/** The progress message of a turn that has asked something; in a chat no diagnostic shows it. */
 const WAITING = 'waiting for your answer';
 
 interface Running {
@@ -26,7 +27,7 @@ export class Status implements vscode.Disposable {
     this.item = vscode.window.createStatusBarItem('stet.status', vscode.StatusBarAlignment.Left, 1);
     this.item.name = 'Stet';
     this.stop = vscode.window.createStatusBarItem('stet.cancel', vscode.StatusBarAlignment.Left, 0.9);
-    this.stop.name = 'Stet: Cancel';
+    this.stop.name = 'Stet: Cancel Turn';
     this.stop.text = '$(debug-stop) Cancel';
     this.stop.command = 'stet.ui.cancel';
     hunks.onDidChange(() => this.show());
@@ -60,6 +61,8 @@ export class Status implements vscode.Disposable {
     const turns = [...this.running.values()].some((work) => work.canBeCancelled);
     const { pending, conflicts } = this.hunks;
     const asks = this.hunks.asks || latest?.message === WAITING;
+    // Before the text is shown: keys are active when the user sees it.
+    setContext({ 'stet.turnRunning': turns, 'stet.hasHunks': pending > 0, 'stet.isAsking': asks });
     const words = [
       pending ? count(pending, 'hunk') : '',
       conflicts ? `$(warning) ${count(conflicts, 'conflict')}` : '',
@@ -71,23 +74,13 @@ export class Status implements vscode.Disposable {
     else if (doing) this.item.text = `$(loading~spin) Stet: ${[doing, ...words].join(', ')}`;
     else this.item.text = words.length ? `$(diff) Stet: ${words.join(', ')}` : '$(check) Stet';
     const lines = [...this.running.values()].map((work) => `${work.title}: ${work.message}`);
-    this.item.tooltip = this.problem ?? [...lines, asks ? 'Click to answer' : 'Click for what Stet can do here'].join('\n');
+    this.item.tooltip = this.problem ?? [...lines, asks ? 'Click to answer' : 'Click for the menu'].join('\n');
     this.item.command = asks && !this.problem ? 'stet.ui.answer' : 'stet.ui.menu';
     const asking = asks ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     this.item.backgroundColor = this.problem ? new vscode.ThemeColor('statusBarItem.warningBackground') : asking;
     this.stop.tooltip = lines.join('\n');
     if (turns) this.stop.show();
     else this.stop.hide();
-    const context = { 'stet.running': turns, 'stet.pending': pending > 0, 'stet.asks': asks };
-    for (const [key, value] of Object.entries(context)) this.tell(key, value);
-  }
-
-  private readonly told = new Map<string, boolean>();
-
-  private tell(key: string, value: boolean): void {
-    if (this.told.get(key) === value) return;
-    this.told.set(key, value);
-    void vscode.commands.executeCommand('setContext', key, value);
   }
 
   dispose(): void {

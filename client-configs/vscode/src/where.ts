@@ -1,6 +1,7 @@
-// Where the user is: the server is told a moment after the last movement.
+// The user's cursor: the server is informed a moment after the last movement.
 
 import * as vscode from 'vscode';
+import { setContext } from './contextKeys';
 import type { Server } from './server';
 
 const AFTER = 100;
@@ -10,9 +11,19 @@ export function isServed(document: vscode.TextDocument): boolean {
   return document.uri.scheme === 'file' || document.uri.scheme === 'untitled';
 }
 
-/** Whether a document is a conversation. */
+/** Whether a document is a chat. */
 export function isChat(document: vscode.TextDocument): boolean {
-  return /[/\\]stet[/\\]chat-[0-9a-f]+-[\w-]+\.md$/.test(document.uri.fsPath);
+  return isChatUri(document.uri);
+}
+
+export function isChatUri(uri: vscode.Uri): boolean {
+  return uri.scheme === 'file' && /[/\\]stet[/\\]chat-[0-9a-f]+-[\w-]+\.md$/.test(uri.fsPath);
+}
+
+/** The column beside the focused one: another that is there already, else a new one. */
+export function beside(): vscode.ViewColumn {
+  const { all, activeTabGroup } = vscode.window.tabGroups;
+  return all.filter((group) => group !== activeTabGroup).at(-1)?.viewColumn ?? vscode.ViewColumn.Beside;
 }
 
 export class Where implements vscode.Disposable {
@@ -27,10 +38,10 @@ export class Where implements vscode.Disposable {
     ];
   }
 
-  /** Tell which document has the focus. */
+  /** Report which document has the focus. */
   focus(): void {
     const editor = vscode.window.activeTextEditor;
-    void vscode.commands.executeCommand('setContext', 'stet.inChat', editor !== undefined && isChat(editor.document));
+    setContext({ 'stet.inChat': editor !== undefined && isChat(editor.document) });
     if (editor && !isServed(editor.document)) return;
     const uri = editor && this.server.uriOf(editor.document.uri);
     this.server.notify('$/stet/didFocus', uri ? { textDocument: { uri } } : {});
@@ -42,7 +53,7 @@ export class Where implements vscode.Disposable {
     this.timer = setTimeout(() => this.tell(), AFTER);
   }
 
-  /** Tell where the selections are, now. */
+  /** Report the selections now. */
   tell(): void {
     clearTimeout(this.timer);
     const editor = vscode.window.activeTextEditor;
