@@ -24,8 +24,21 @@ from stet.workspace.paths import Located
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of
 
-_ResolvedLinks = tuple[tuple[Link, tuple[str, ...]], ...]
-"""The links of one file, each with the paths of its targets."""
+
+@dataclass(frozen=True, slots=True)
+class _ResolvedLinks:
+    """The links of one file with the paths of their targets.
+
+    Attributes:
+        links: Each link with its targets, in order of position.
+        targets: The targets of all links.
+    """
+
+    links: tuple[tuple[Link, tuple[str, ...]], ...] = ()
+    targets: frozenset[str] = frozenset()
+
+
+_NO_LINKS = _ResolvedLinks()
 
 
 @dataclass  # without slots: the paths are kept in the instance
@@ -65,11 +78,11 @@ class LinkGraph:
         self.sources = None if before.sources is None else before.sources.copy()
         self.resolved = before.resolved.copy()
         for path in changed:
-            was = self.resolved.pop(path, ())
+            was = self.resolved.pop(path, _NO_LINKS)
             if self.sources is not None:
-                for target in _targets(was):
+                for target in was.targets:
                     self.sources[target] -= {path}
-                for target in _targets(self._resolve(path)):
+                for target in self._resolve(path).targets:
                     self.sources[target] = self.sources.get(target, frozenset()) | {path}
         return self
 
@@ -94,8 +107,9 @@ class LinkGraph:
         seen, ring, found = {start}, [start], []
         back = self._linking()
         for _ in range(min(depth, MAX_DEPTH)):
-            linked = {each for path in ring for each in _targets(self._resolve(path))}
-            linked.update(*(back.get(path, ()) for path in ring))
+            linked: set[str] = set()
+            for path in ring:
+                linked.update(self._resolve(path).targets, back.get(path, ()))
             ring = sorted(linked - seen)
             seen |= linked
             found += ring
@@ -103,14 +117,14 @@ class LinkGraph:
 
     def _edges(self, source: str, target: str | None = None) -> Iterator[Edge]:
         """Yield the links in the file `source`, or only those that lead to `target`."""
-        for link, targets in self._resolve(source):
+        for link, targets in self._resolve(source).links:
             if target is None or target in targets:
                 yield Edge(self.uris[source], link, tuple(self.uris[each] for each in targets))
 
     def _resolve(self, path: str) -> _ResolvedLinks:
         if path not in self.resolved:
             links = self.links.get(path, ())
-            self.resolved[path] = tuple(_resolve_links(path, links, self.files))
+            self.resolved[path] = _resolve_links(path, links, self.files) if links else _NO_LINKS
         return self.resolved[path]
 
     @cached_property
@@ -123,26 +137,24 @@ class LinkGraph:
         if self.sources is None:
             sources: dict[str, set[str]] = {}
             for path in self.links:
-                for target in _targets(self._resolve(path)):
+                for target in self._resolve(path).targets:
                     sources.setdefault(target, set()).add(path)
             self.sources = {target: frozenset(found) for target, found in sources.items()}
         return self.sources
 
 
-def _resolve_links(
-    path: str, links: tuple[Link, ...], files: FileTable
-) -> Iterator[tuple[Link, tuple[str, ...]]]:
+def _resolve_links(path: str, links: tuple[Link, ...], files: FileTable) -> _ResolvedLinks:
     known: dict[Link, ResolvedLink | None] = {}  # one file may hold a link many times
+    resolved = []
     for link in links:
         alike = replace(link, start=0)
         if alike not in known:
             known[alike] = resolve_link(link, path, files)
         found = known[alike]
-        yield link, () if found is None else found.targets
-
-
-def _targets(links: _ResolvedLinks) -> frozenset[str]:
-    return frozenset(target for _, targets in links for target in targets)
+        resolved.append((link, () if found is None else found.targets))
+    return _ResolvedLinks(
+        tuple(resolved), frozenset(target for _, targets in resolved for target in targets)
+    )
 
 
 log = logging.getLogger(__name__)
