@@ -20,6 +20,28 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
+async def test_select_hunks_finds_an_insertion_at_the_lines_around_it_and_at_its_own(
+    root: Path, tmp_path: Path
+) -> None:
+    added = scripted(
+        tmp_path,
+        calls(edit("a.txt", "one\n", "one\nnew\n"), edit("a.txt", "and\n", "AND\n")),
+        done(),
+    )
+    async with FakeEditor.start(root, client="helix", env=added) as editor:
+        uri = editor.open("a.txt")
+        new, other = (await run(editor, "Add", uri=uri))["hunks"]
+        for line in (1, 2):
+            answer = await editor.command("stet.accept", {"uri": uri, "line": line})
+            assert answer["hunks"] == [new]
+            await wait_for_states(editor, **{new: "accepted", other: "pending"})
+            answer = await editor.command("stet.undo", {"uri": uri, "line": 2})
+            assert answer["hunks"] == [new]
+            await wait_for_states(editor, **{new: "undone", other: "pending"})
+            await editor.command("stet.restore", {"uri": uri, "line": line})
+        assert editor.text(uri) == TEXT
+
+
 async def test_the_hunk_in_a_line_is_accepted_taken_back_and_rejected(
     root: Path, tmp_path: Path
 ) -> None:

@@ -68,6 +68,7 @@ class FakeEditor(EditorBuffers):
         quirk: Quirk | None = None,
         command: Sequence[str] = SERVER,
         fresh: bool = False,
+        experimental: object = None,
     ) -> AsyncIterator["FakeEditor"]:
         """Start and initialize a server.
 
@@ -80,6 +81,7 @@ class FakeEditor(EditorBuffers):
             quirk: A fault in addition to those of the client.
             command: The command line of the server.
             fresh: Whether to start a process without preloaded modules; see `starting`.
+            experimental: The experimental capabilities that the editor declares.
         """
         roots = [root] if isinstance(root, Path) else list(root or ())
         editor = cls(PROFILES[client], roots[0] if roots else None, quirk)
@@ -89,15 +91,19 @@ class FakeEditor(EditorBuffers):
             server = await start(command, env={**own_environment(home), **(env or {})}, fresh=fresh)
             editor._attend(server)
             try:
-                await editor._initialize(roots, options)
+                await editor._initialize(roots, options, experimental)
                 yield editor
                 await editor._leave()
             finally:
                 await editor._end()
         editor.disk_is_mine()
 
-    async def _initialize(self, roots: Sequence[Path], options: object) -> None:
+    async def _initialize(
+        self, roots: Sequence[Path], options: object, experimental: object
+    ) -> None:
         params = self._profile.params()
+        if experimental is not None:
+            params.capabilities.experimental = experimental
         params.initialization_options = options
         folders = [lsp.WorkspaceFolder(to_uri(root, None), root.name) for root in roots]
         params.root_uri = folders[0].uri if folders else None

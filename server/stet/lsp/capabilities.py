@@ -4,6 +4,7 @@ They are mostly those that the editor reports. If an editor is known to report t
 name decides.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,7 @@ class ClientCapabilities:
             created, moved or deleted; true for Stet's headless client.
         selects_cursor: Whether it sends the character under the cursor as a range if nothing is
             selected.
+        draws_hunks: Whether it draws hunks itself, from `display` of `stet.proposals`.
         overtakes: Whether it sends changes out of order; its versions count by one.
     """
 
@@ -66,6 +68,7 @@ class ClientCapabilities:
     previews_edits: bool = False
     saves_later: bool = False
     selects_cursor: bool = False
+    draws_hunks: bool = False
     overtakes: bool = False
 
 
@@ -81,6 +84,8 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         for key in path.split("."):
             found = getattr(found, key, None)
         return found
+
+    declared = _fields(_fields(params.capabilities.experimental).get("stet"))
 
     def flag(path: str) -> bool:
         return value(path) is True
@@ -116,6 +121,12 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         previews_edits=has_annotations and document_changes and name.startswith(_WITH_PREVIEW),
         saves_later=name == HEADLESS,
         selects_cursor=name in {"helix", *_LEAVES_BUFFERS},
+        draws_hunks=declared.get("drawsHunks") is True,
         # Later versions of Helix send changes in order.
         overtakes=name == "helix" and version < "25.07",
     )
+
+
+def _fields(value: object) -> Mapping[str, object]:
+    """Return the fields of a JSON object, or {} for another value."""
+    return value if isinstance(value, Mapping) else {}

@@ -149,15 +149,20 @@ class DiagnosticsPublisher:
     def diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
         """Return the diagnostic of a hunk; `lines` are the lines of the hunk's document."""
         place, data = self.hunk_range(hunk, lines), {"hunk": hunk.id}
+        message = describe(hunk, with_diff=not self._client.capabilities.draws_hunks)
         if hunk.state is HunkState.CONFLICT:
             severity = lsp.DiagnosticSeverity.Warning
-            return create_diagnostic(place, describe(hunk), "conflict", data, severity)
-        return create_diagnostic(place, describe(hunk), "proposal", data)
+            return create_diagnostic(place, message, "conflict", data, severity)
+        return create_diagnostic(place, message, "proposal", data)
 
     def hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
         """Return the range of the lines at which a hunk is shown; `lines` are those of its document."""
         if hunk.kind is HunkKind.CREATE:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
+        line = hunk.range.start.line
+        if self._client.capabilities.draws_hunks and "".join(lines[line : line + 1]):
+            # A drawn insertion is above the line before which it goes.
+            return self._range(hunk.range, lines)
         return self._range(hunk.shown_at, lines)
 
     def _range(self, stretch: Range, lines: Sequence[str]) -> lsp.Range:

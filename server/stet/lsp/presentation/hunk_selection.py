@@ -202,7 +202,8 @@ def select_hunks(
 ) -> HunkSelection:
     """Return the hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
 
-    With a document and a `line`, only the hunks that are shown at the line are selected.
+    With a document and a `line`, only the hunks that are shown at the line are selected, or else the
+    insertion at the line.
 
     Args:
         arguments: The arguments of the command.
@@ -234,14 +235,14 @@ def select_hunks(
         if wanted_hash not in {None, hunk.hash}:
             raise ContentModified(f"{hunk.id} is no longer what was named; look at it again")
         return HunkSelection((hunk,), is_single=True)
-    hunks = tuple(
+    found = (
         hunk
         for hunk in ledger.hunks(uri=uri, turn=named.get("turn"))
         if (hunk.state in states or also(hunk.id))
         and named.get("group") in {None, hunk.group}
         and named.get("proposal") in {None, hunk.proposal}
-        and (line is None or hunk.shown_at.touches_lines_of(_line(line)))
     )
+    hunks = tuple(found) if line is None else _at_line(tuple(found), line)
     if not hunks:
         what = " or ".join(sorted(states - {HunkState.CONFLICT}))
         named_by = "".join(f" for {value!r}" for value in named.values())
@@ -250,9 +251,11 @@ def select_hunks(
     return HunkSelection(hunks, is_single=line is not None and len(hunks) == 1)
 
 
-def _line(number: int) -> Range:
-    """Return the empty range at the start of a line (1-based)."""
-    return Range(Position(number - 1, 0), Position(number - 1, 0))
+def _at_line(hunks: Sequence[Hunk], number: int) -> tuple[Hunk, ...]:
+    """Return the hunks that are shown at a line (1-based), or else the insertion there."""
+    line = Range(Position(number - 1, 0), Position(number - 1, 0))
+    found = [hunk for hunk in hunks if hunk.is_on_lines_of(line)]
+    return tuple(hunk for hunk in found if hunk.shown_at.touches_lines_of(line)) or tuple(found)
 
 
 def find_hunk(ledger: ReviewLedger, hunk_id: str) -> Hunk:

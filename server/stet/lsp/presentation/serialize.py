@@ -43,10 +43,13 @@ def label(hunk: Hunk) -> str:
     return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
 
 
-def describe(hunk: Hunk) -> str:
-    """Return the message of a hunk's diagnostic: its summary, notes and a short diff."""
-    lines = [_summary(hunk), *_notes(hunk), *diff_of(hunk, MAX_DIFF_LINES)]
-    return "\n".join(lines)
+def describe(hunk: Hunk, *, with_diff: bool = True) -> str:
+    """Return the message of a hunk's diagnostic: its summary and notes, and a short diff.
+
+    Without the diff it is one line.
+    """
+    head = [_summary(hunk), *_notes(hunk)]
+    return "\n".join([*head, *diff_of(hunk, MAX_DIFF_LINES)]) if with_diff else " ".join(head)
 
 
 def hover_text(hunk: Hunk, *, markdown: bool) -> str:

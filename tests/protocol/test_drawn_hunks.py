@@ -1,0 +1,86 @@
+"""Editors that declare `drawsHunks`: they draw hunks themselves, from `display` of `stet.proposals`."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as lsp
+
+from tests.support.editor import FakeEditor
+from tests.support.editor_profiles import PROFILES
+from tests.support.proposals import PROPOSING_SERVER, propose
+
+TEXT = "one\ntwo\n\nthree\n"
+DRAWS_HUNKS = {"stet": {"drawsHunks": True}}
+CHANGES = {
+    "edit": "a.txt",
+    "changes": [["one\n", "1\n"], ["\nthree\n", "\nnew\nthree\nlast\n"]],
+}
+
+
+async def shown(root: Path, client: str, experimental: object) -> dict[str, list[Any]]:
+    """Return the message, the range and the lens lines of three hunks in an editor of that kind."""
+    (root / "a.txt").write_text(TEXT)
+    async with FakeEditor.start(
+        root, command=PROPOSING_SERVER, client=client, experimental=experimental
+    ) as editor:
+        uri = editor.open("a.txt")
+        await propose(editor, CHANGES)
+        found = await editor.wait_for_diagnostics(uri, lambda found: len(found) == 3)
+        params = lsp.CodeLensParams(lsp.TextDocumentIdentifier(uri))
+        lenses = await editor.text_document_code_lens_async(params) or ()
+        return {
+            "messages": [one.message for one in found],
+            "ranges": [
+                (one.range.start.line, one.range.end.line, one.range.end.character) for one in found
+            ],
+            "lenses": sorted({lens.range.start.line for lens in lenses}),
+        }
+
+
+@pytest.mark.parametrize("client", PROFILES)
+async def test_diagnostic_of_a_client_that_draws_hunks(tmp_path: Path, client: str) -> None:
+    assert await shown(tmp_path, client, DRAWS_HUNKS) == {
+        "messages": ["as the test wants"] * 3,
+        # The second insertion is at the end of the text, where no line follows.
+        "ranges": [(0, 0, 3), (3, 3, 5), (3, 3, 5)],
+        "lenses": [0, 3],
+    }
+
+
+@pytest.mark.parametrize(
+    "experimental", [None, {}, {"stet": None}, {"stet": {"drawsHunks": "yes"}}, ["stet"]]
+)
+async def test_diagnostic_of_other_clients_has_the_diff(
+    tmp_path: Path, experimental: object
+) -> None:
+    assert await shown(tmp_path, "neovim", experimental) == {
+        "messages": [
+            "as the test wants\n-one\n+1",
+            "as the test wants\n+new",
+            "as the test wants\n+last",
+        ],
+        "ranges": [(0, 0, 3), (2, 3, 0), (3, 3, 5)],
+        "lenses": [0, 2, 3],
+    }
+
+
+async def test_diagnostic_of_a_conflict_is_one_line_in_a_client_that_draws_hunks(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    async with FakeEditor.start(
+        tmp_path, command=PROPOSING_SERVER, experimental=DRAWS_HUNKS
+    ) as editor:
+        uri = editor.open("a.txt")
+        await propose(editor, CHANGES)
+        editor.change(uri, "one\n", "eins\n")
+        [found] = [
+            one
+            for one in await editor.wait_for_diagnostics(
+                uri, lambda found: "conflict" in [one.code for one in found]
+            )
+            if one.code == "conflict"
+        ]
+        assert found.message.startswith("as the test wants (")
+        assert "\n" not in found.message
