@@ -163,11 +163,20 @@ async def test_a_new_turn_supersedes_what_waits_in_the_same_place(
                 "refused": [],
             }
             assert await states(editor) == {back: "pending", gone: "superseded"}
+        await editor.choose(uri, "two", f"Stet: Restore the replaced hunk ({old}): ")
+        assert await states(editor) == {old: "pending", new: "superseded"}
+        await editor.choose(uri, "two", f"Stet: Restore the replaced hunk ({new}): ")
+        assert await states(editor) == {old: "superseded", new: "pending"}
+        offered = [action.title for action in await editor.actions(uri, "three")]
+        assert not [title for title in offered if "replaced" in title]
         editor.change(uri, "one\n", "zero\none\n")
         await editor.command("stet.restore", {"turn": first["turn"]})
         await editor.command("stet.accept", {"hunk": old})
         await wait_for_states(editor, **{old: "accepted", new: "superseded"})
         assert editor.text(uri) == "zero\none\n2\nand\nthree\n"
+        # The replaced hunk was made for a text that is no longer there.
+        offered = [action.title for action in await editor.actions(uri, "2")]
+        assert not [title for title in offered if "replaced" in title]
 
 
 async def test_a_superseded_hunk_is_restored_after_a_restart(root: Path, tmp_path: Path) -> None:

@@ -276,15 +276,24 @@ async def test_message_of_a_blocked_undo_does_not_mention_accepting(root: Path) 
         editor.from_server("a.txt", "c.txt")
 
 
-@pytest.mark.parametrize("client", MOST)
+@pytest.mark.parametrize("client", PROFILES)
 async def test_the_editors_undo_lets_a_hunk_wait_again_and_its_redo_accepts_it(
     root: Path, tmp_path: Path, client: str
 ) -> None:
     async with FakeEditor.start(root, client=client, env=numbers(tmp_path)) as editor:
         uri = editor.open("a.txt")
         first, second = await accepted(editor, uri)
+        await editor.wait_for_diagnostics(uri, lambda found: not found)
         editor.change(uri, "4\n", "four\n")
+        [shown] = await editor.wait_for_diagnostics(uri)
+        assert (shown.code, shown.data["hunk"]) == ("proposal", second)  # type: ignore[index]
+        [entry] = await editor.command("stet.proposals", {"state": "pending", "display": True})
+        assert [(line["op"], line["text"]) for line in entry["display"]["lines"]] == [
+            ("delete", "four"),
+            ("insert", "4"),
+        ]
         editor.change(uri, "2\n", "two\n")
+        await editor.wait_for_diagnostics(uri, lambda found: len(found) == 2)
         assert await states(editor) == {first: "pending", second: "pending"}
         editor.change(uri, "two\n", "2\n")
         assert await states(editor) == {first: "accepted", second: "pending"}

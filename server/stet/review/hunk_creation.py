@@ -334,10 +334,16 @@ def _close_replacing(store: HunkStore, hunk: Hunk, tracked: TrackedDocument | No
     return [store.close_hunk(one, HunkState.SUPERSEDED, f"replaced by {hunk.id}") for one in found]
 
 
+def replacement(store: HunkStore, hunk: Hunk) -> Hunk | None:
+    """Return the hunk of another turn that replaced a superseded hunk, or None."""
+    hunk_id = hunk.reason.removeprefix("replaced by ")
+    if hunk.state is not HunkState.SUPERSEDED or hunk_id not in store:
+        return None
+    other = store[hunk_id]
+    return None if other.turn == hunk.turn else other
+
+
 def replacing_turn(store: HunkStore, hunk: Hunk) -> str:
     """Return the other turn that proposed the replacement of a superseded hunk; "" if none."""
-    other = hunk.reason.removeprefix("replaced by ")
-    if hunk.state is not HunkState.SUPERSEDED or other not in store:
-        return ""
-    turn = store[other].turn
-    return "" if turn == hunk.turn else turn
+    other = replacement(store, hunk)
+    return other.turn if other else ""

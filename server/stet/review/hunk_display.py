@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.diff import LineHunk, diff_lines
@@ -20,6 +21,8 @@ LONG_LINE = 200
 """The length in code points above which a line has an excerpt: its changed sentences."""
 MAX_COMPARED = 20_000
 """The most code points of one change whose words are compared; a longer change has no spans."""
+MAX_REMOVED_LINES = 1_000
+"""The most lines of a removed file that are displayed."""
 _MIN_COMMON = 1 / 3
 """The share of a line's word characters that must be unchanged for the rest to be marked."""
 
@@ -47,8 +50,9 @@ class DisplayLine:
             is inserted.
         text: The line without its line end, escaped.
         spans: The changed words, in order and disjoint; empty if the whole line is changed.
-        excerpt: The sentences of a long line that contain a change, in order and disjoint; empty for
-            a line of at most `LONG_LINE` code points and for a line that is changed as a whole.
+        excerpt: The sentences of a long line that contain a change, or lack words that the other
+            side has, in order and disjoint; empty for a line of at most `LONG_LINE` code points and
+            for a line that is changed as a whole.
     """
 
     op: LineOp
@@ -63,17 +67,28 @@ def display_lines(hunk: Hunk) -> list[DisplayLine]:
 
     The deleted and the context lines are the lines of the text at the hunk's range; the inserted and
     the context lines are the proposed lines. A conflict shows the user's lines and the lines that
-    the agent has proposed. A move has no lines.
+    the agent has proposed. A move has no lines, and a removed file at most `MAX_REMOVED_LINES`.
     """
     if hunk.kind is HunkKind.MOVE:
         return []
     new_text = hunk.proposed if hunk.state is HunkState.CONFLICT else hunk.new
-    old = [escape(without_end(line)) for line in whole_lines(hunk.old)]
-    new = [escape(without_end(line)) for line in whole_lines(new_text)]
+    old, new = (list(map(_shown, whole_lines(text))) for text in (hunk.old, new_text))
+    if hunk.kind is HunkKind.REMOVE:
+        old = old[:MAX_REMOVED_LINES]
     changes = diff_lines(old, new)
     if not changes and hunk.old != new_text:  # only line ends differ
         changes = (LineHunk(0, tuple(old), 0, tuple(new)),)
     return list(_lines(changes, old, hunk.range.start.line))
+
+
+def _shown(line: str) -> str:
+    """Return a line escaped and without its line end.
+
+    It is escaped in pieces, since one call for a huge line would block all threads.
+    """
+    text = without_end(line)
+    pieces = range(0, len(text), MAX_COMPARED)
+    return "".join(escape(text[start : start + MAX_COMPARED]) for start in pieces)
 
 
 def _lines(changes: Sequence[LineHunk], old: Sequence[str], first: int) -> Iterator[DisplayLine]:
@@ -98,57 +113,83 @@ def _marked(deleted: list[DisplayLine], inserted: list[DisplayLine]) -> list[Dis
     if not deleted or not inserted or size > MAX_COMPARED:
         return deleted + inserted
     sides = [[TOKEN.findall(f"{line.text}\n") for line in side] for side in (deleted, inserted)]
-    tokens = [[token for line in side for token in line] for side in sides]
-    common: list[set[int]] = [set(), set()]
-    for i, j, n in common_runs(*tokens):
-        common[0].update(range(i, i + n))
-        common[1].update(range(j, j + n))
+    changed: list[set[int]] = [set(), set()]
+    gaps: list[set[int]] = [set(), set()]
+    for places in _differences(*([token for line in side for token in line] for side in sides)):
+        for side, stretch in enumerate(places):
+            changed[side].update(stretch)
+            if not stretch:
+                gaps[side].add(stretch.start)
     marked = []
-    for lines, side, unchanged in zip((deleted, inserted), sides, common, strict=True):
+    for side, lines in enumerate((deleted, inserted)):
         start = 0
-        for line, words in zip(lines, side, strict=True):
-            flags = [start + nth in unchanged for nth in range(len(words))]
-            marked.append(_with_spans(line, words, flags))
+        for line, words in zip(lines, sides[side], strict=True):
+            here = range(start, start + len(words))
+            is_changed, is_gap = ([nth in found[side] for nth in here] for found in (changed, gaps))
+            marked.append(_with_spans(line, words, is_changed, is_gap))
             start += len(words)
     return marked
 
 
-def _with_spans(line: DisplayLine, words: Sequence[str], unchanged: Sequence[bool]) -> DisplayLine:
-    """Return `line` with its changed `words` marked, unless nearly all of them are changed."""
+def _differences(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[range, range]]:
+    """Yield the stretches that differ, in order; one of both sides may be empty."""
+    i = j = 0
+    for next_i, next_j, n in chain(common_runs(old, new), [(len(old), len(new), 0)]):
+        if (i, j) != (next_i, next_j):
+            yield range(i, next_i), range(j, next_j)
+        i, j = next_i + n, next_j + n
+
+
+def _with_spans(
+    line: DisplayLine, words: Sequence[str], is_changed: Sequence[bool], is_gap: Sequence[bool]
+) -> DisplayLine:
+    """Return `line` with its changed words marked, unless nearly all of them are changed.
+
+    Args:
+        line: The line.
+        words: The words and what is between them; the last ends with the line end.
+        is_changed: For each, whether it is changed.
+        is_gap: For each, whether the other side has more before it.
+    """
     total = sum(len(word) for word in words if _is_word(word))
     same = sum(
         len(word)
-        for word, is_same in zip(words, unchanged, strict=True)
-        if is_same and _is_word(word)
+        for word, changed in zip(words, is_changed, strict=True)
+        if _is_word(word) and not changed
     )
     if not total or same < total * _MIN_COMMON:
         return line
     spans: list[Span] = []
-    column = 0
-    for word, is_same in zip(words, unchanged, strict=True):
-        end = min(column + len(word), len(line.text))
-        if not is_same and column < end:
+    places: list[Span] = []  # the spans, and a character at each gap
+    column, size = 0, len(line.text)
+    for word, changed, gap in zip(words, is_changed, is_gap, strict=True):
+        end = min(column + len(word), size)
+        if changed and column < end:
             start = spans.pop()[0] if spans and spans[-1][1] == column else column
             spans.append((start, end))
+            places.append((column, end))
+        elif gap and size:
+            at = min(column, size - 1)
+            places.append((at, at + 1))
         column += len(word)
-    return replace(line, spans=tuple(spans), excerpt=_excerpt(line.text, spans))
+    return replace(line, spans=tuple(spans), excerpt=_excerpt(line.text, places))
 
 
 def _is_word(token: str) -> bool:
     return token[0].isalnum() or token[0] == "_"
 
 
-def _excerpt(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Return the sentences of a long `text` that contain one of `spans`; neighbours are joined."""
+def _excerpt(text: str, changes: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the sentences of a long `text` that contain one of `changes`; neighbours are joined."""
     if len(text) <= LONG_LINE:
         return ()
     ends = [*(found.end() for found in _END_OF_SENTENCE.finditer(text)), len(text)]
     found: list[Span] = []
     start = nth = 0
     for end in ends:
-        while nth < len(spans) and spans[nth][1] <= start:
+        while nth < len(changes) and changes[nth][1] <= start:
             nth += 1
-        if nth < len(spans) and spans[nth][0] < end:
+        if nth < len(changes) and changes[nth][0] < end:
             found.append((found.pop()[0] if found and found[-1][1] == start else start, end))
         start = end
     return tuple(found)

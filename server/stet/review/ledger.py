@@ -16,6 +16,7 @@ from stet.review.hunk_creation import (
     propose_move,
     propose_remove,
     reopen_hunk,
+    replacement,
     replacing_turn,
 )
 from stet.review.hunk_store import HunkStore, is_line_hunk
@@ -205,6 +206,11 @@ class ReviewLedger:
     def was_replaced(self, hunk_id: str) -> bool:
         """Return whether a hunk was superseded by a hunk of another turn."""
         return bool(replacing_turn(self._store, self._store[hunk_id]))
+
+    def can_replace_back(self, hunk_id: str) -> bool:
+        """Return whether a hunk was superseded by a hunk of another turn that is not in the text."""
+        other = replacement(self._store, self._store[hunk_id])
+        return other is not None and other.state not in {HunkState.SENT, HunkState.ACCEPTED}
 
     def proposals(self, turn: str) -> tuple[Proposal, ...]:
         """Return the proposals of `turn`, one for each file."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from stet.review.hunk_display import (
     LONG_LINE,
     MAX_COMPARED,
+    MAX_REMOVED_LINES,
     DisplayLine,
     LineOp,
     Span,
@@ -84,6 +85,11 @@ def test_display_lines_of_whole_files() -> None:
     assert shown == ["0 +a\n0 +b\n", "0 -a\n1 -b\n", ""]
 
 
+def test_display_lines_of_a_large_removed_file_are_bounded() -> None:
+    removed = display_lines(make_hunk(1, HunkKind.REMOVE, old="a\n" * (MAX_REMOVED_LINES + 1)))
+    assert [line.line for line in removed] == [*range(MAX_REMOVED_LINES)]
+
+
 def test_excerpt_holds_the_changed_sentences_of_a_long_line() -> None:
     kept = "This sentence is not changed at all, and it is here only to be long. " * 3
     old, new = f"{kept}The cat sat. It slept! {kept}", f"{kept}The dog sat. It slept! {kept}"
@@ -92,6 +98,27 @@ def test_excerpt_holds_the_changed_sentences_of_a_long_line() -> None:
     found = [[line.text[start:end] for start, end in line.excerpt] for line in shown]
     assert found == [["The cat sat. "], ["The dog sat. "]]
     assert [line.excerpt for line in replaced("The cat sat.\n", "The dog sat.\n")] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        ("{0}The cat sat. It slept! {0}", "{0}The big cat sat. It slept! {0}",
+         ["The cat sat. "], ["The big cat sat. "]),
+        ("{0}It slept! {0}", "{0}The cat sat. It slept! {0}",
+         ["It slept! "], ["The cat sat. "]),
+        ("{0}It slept!", "{0}It slept! The end.", ["It slept!"], ["It slept! The end."]),
+    ],
+    ids=["a word", "a sentence", "at the end"],
+)  # fmt: skip
+def test_excerpt_of_a_line_that_only_lacks_words(
+    old: str, new: str, before: list[str], after: list[str]
+) -> None:
+    kept = "This sentence is not changed at all, and it is here only to be long. " * 3
+    deleted, inserted = replaced(f"{old.format(kept)}\n", f"{new.format(kept)}\n")
+    assert deleted.spans == ()
+    assert [deleted.text[start:end] for start, end in deleted.excerpt] == before
+    assert [inserted.text[start:end] for start, end in inserted.excerpt] == after
 
 
 def test_excerpt_joins_neighbouring_sentences() -> None:

@@ -17,6 +17,7 @@ from stet.context.context_builder import EditorLocation
 from stet.lsp import convert
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
+from stet.lsp.edits.other_files import other_files, report_unsaved
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, resolve_uri, select_hunks
 from stet.lsp.presentation.serialize import display_to_json, hunk_lines, hunk_to_json
@@ -89,9 +90,12 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         return _accept_refusal(hunk, protected=protected)
 
     decided = decide_hunks(named, decision, what="accepted")
-    work = accept_in_order(state.ledger, state.review.edit_applier, decided.hunks)
+    accepting = accept_in_order(state.ledger, state.review.edit_applier, decided.hunks)
+    work = report_unsaved(accepting, decided.hunks, state.workspace, state.ledger, state.client)
     state.server.tasks.start(work, f"accept {decided.hunks}")
-    return decided.to_json
+    active = state.workspace.snapshot().activity.active
+    others = other_files([state.ledger.hunk(hunk_id) for hunk_id in decided.hunks], active)
+    return decided.to_json | ({"otherFiles": list(others)} if others else {})
 
 
 def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:

@@ -42,6 +42,8 @@ _CONFLICT_WAYS = (
 )
 MAX_LINES = 200
 """The most lines of a selection that are searched for comments."""
+MAX_REPLACED = 3
+"""The most replaced hunks at a place that are offered."""
 _OFFERS = {
     Marker.DO: ("Do what the comment says", REWRITE),
     Marker.ANSWER: ("Answer the comment", SOURCE),
@@ -83,7 +85,8 @@ def code_actions(
         actions += actions_on(here, waiting, state.ledger, diagnostic, state.server.editor)
     others: _Actions = []
     if not automatic:
-        others = [] if here else _workspace_actions(state)
+        others = _replaced_actions(state.ledger, uri, place)
+        others += [] if here else _workspace_actions(state)
         others += _dead_link_actions(state, uri)
         others += _prompt_actions(state, params, place)
     candidates, document = find_candidates(buffer.lines, place), workspace.document(uri)
@@ -142,6 +145,29 @@ def _question_actions(
             command_action(title, "stet.answer", fields, QUICK_FIX) for title, fields in answers
         ]
     return actions
+
+
+def _replaced_actions(ledger: ReviewLedger, uri: str, place: Range) -> list[lsp.CodeAction]:
+    """Return the actions that restore the latest replaced hunks at a place.
+
+    A hunk whose replacement is in the text is left out: it was made for another text.
+    """
+    replaced = [
+        hunk
+        for hunk in ledger.hunks(uri=uri)
+        if hunk.state is HunkState.SUPERSEDED and hunk.is_on_lines_of(place)
+    ]
+    replaced = [hunk for hunk in replaced if ledger.can_replace_back(hunk.id)]
+    replaced.sort(key=lambda hunk: hunk.changed, reverse=True)
+    return [
+        command_action(
+            f"Restore the replaced hunk ({hunk.id}): {hunk.summary}",
+            "stet.restore",
+            {"hunk": hunk.id},
+            QUICK_FIX,
+        )
+        for hunk in replaced[:MAX_REPLACED]
+    ]
 
 
 def _workspace_actions(state: ServerState) -> list[lsp.CodeAction]:
