@@ -1,25 +1,20 @@
-;;; stet-hunk.el --- The hunk at point, and where you are, for Stet  -*- lexical-binding: t; -*-
+;;; stet-hunk.el --- Pending hunks, and where you are, for Stet  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; A part of `stet', which loads it from its own folder: shows and finds the hunk at point, and tells
-;; Stet where you are.
+;; A part of `stet', which loads it from its own folder: knows the pending hunks of each file, keeps
+;; their places while you type, goes to them and decides them, and tells Stet where you are.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'diff-mode)
 (require 'eglot)
 (require 'flymake)
+(require 'xref)
 (require 'stet-server)
-
-(defface stet-added '((t :inherit diff-added))
-  "Lines that a hunk would write, below those they would replace.")
-
-(defface stet-removed '((t :inherit diff-removed))
-  "Lines that a hunk would take away.")
+(require 'stet-overlays)
 
 ;;; Where you are
 
@@ -66,52 +61,288 @@
                          :end (eglot--pos-to-lsp-position (window-end nil t)))))))))))
 
 (defun stet--after-command ()
-  "Show the hunk at point, and tell Stet soon where you are."
-  (stet--show-hunk)
+  "Tell Stet soon where you are."
   (when (timerp stet--selection-timer) (cancel-timer stet--selection-timer))
   (setq stet--selection-timer (run-with-idle-timer 0.1 nil #'stet--tell-selection)))
 
-;;; The hunk at point
+;;; The hunks of a buffer
 
-(defvar-local stet--overlay nil
-  "Shows the diff of the hunk at point.")
+(cl-defstruct (stet--hunk (:constructor stet--make-hunk) (:copier nil))
+  "A pending hunk of a buffer."
+  (id nil :documentation "The name that commands know it by.")
+  (code nil :documentation "`proposal', or `conflict' if you have changed its lines.")
+  (anchor nil :documentation "An overlay of its lines, which moves with the text.")
+  (answer nil :documentation "What `stet.proposals' answered for it, once it is drawn.")
+  (drawn nil :documentation "The overlays that show it."))
 
-(defun stet--hunk-diagnostic ()
-  "The diagnostic of the hunk on this line, in the protocol's form, or nil."
-  (cl-loop for found in (flymake-diagnostics (line-beginning-position)
-                                             (min (point-max) (1+ (line-end-position))))
-           for diagnostic = (cdr (assq 'eglot-lsp-diag (flymake-diagnostic-data found)))
-           when (and (equal (plist-get diagnostic :source) "stet")
-                     (member (plist-get diagnostic :code) '("proposal" "conflict"))
-                     (<= (flymake-diagnostic-beg found) (line-end-position))
-                     (or (< (point) (flymake-diagnostic-end found))
-                         (= (flymake-diagnostic-end found) (point-max))))
-           return (cons found diagnostic)))
+(defvar-local stet--hunks nil
+  "The pending hunks of this buffer, in order of place.")
 
-(defun stet--diff-text (message)
-  "MESSAGE of a hunk's diagnostic, coloured."
-  (mapconcat (lambda (line)
-               (propertize (concat line "\n")
-                           'face (pcase (and (> (length line) 0) (aref line 0))
-                                   (?+ 'stet-added) (?- 'stet-removed) (_ 'shadow))))
-             (split-string message "\n") ""))
+(defvar-local stet--report nil
+  "The function by which Flymake is told of the hunks of this buffer.")
 
-(defun stet--show-hunk ()
-  "Show the diff of the hunk at point below its lines, and no other."
-  (when (overlayp stet--overlay) (delete-overlay stet--overlay))
-  (pcase (and flymake-mode (stet--served-p) (stet--hunk-diagnostic))
-    (`(,found . ,diagnostic)
-     (let* ((end (flymake-diagnostic-end found))
-            (below (save-excursion (goto-char (max (flymake-diagnostic-beg found) (1- end)))
-                                   (line-end-position)))
-            (at-end (= below (point-max))))
-       (setq stet--overlay (make-overlay below (if at-end below (1+ below)) nil t))
-       (overlay-put stet--overlay 'after-string
-                    (concat (and at-end "\n") (stet--diff-text (plist-get diagnostic :message))))))))
+(defvar-local stet--tick nil
+  "The state of the text for which the hunks were drawn.")
+
+(defvar-local stet--draw-timer nil
+  "Runs until the hunks are asked for.")
+
+(defvar-local stet--reveal nil
+  "Whether the hunk at point should be scrolled into view once it is drawn.")
+
+(defun stet--place-hunks (diagnostics)
+  "Make the hunks of this buffer those of DIAGNOSTICS, in the protocol's form."
+  (let ((before stet--hunks))
+    (setq stet--hunks
+          (cl-loop
+           for said across diagnostics
+           for id = (plist-get (plist-get said :data) :hunk)
+           for known = (cl-find id before :key #'stet--hunk-id :test #'equal)
+           for (start . end) = (eglot-range-region (plist-get said :range))
+           for anchor = (make-overlay start end)
+           do (overlay-put anchor 'stet-diagnostic said)
+           if known do (delete-overlay (stet--hunk-anchor known))
+           collect (stet--make-hunk :id id :code (plist-get said :code) :anchor anchor
+                                    :answer (and known (stet--hunk-answer known))
+                                    :drawn (and known (stet--hunk-drawn known)))))
+    (cl-callf sort stet--hunks :key #'stet--hunk-start)
+    (dolist (hunk before)
+      (unless (cl-find (stet--hunk-id hunk) stet--hunks :key #'stet--hunk-id :test #'equal)
+        (stet--erase hunk)))
+    (stet--report-hunks)
+    (stet--draw-soon)))
+
+(defun stet--hunk-start (hunk)
+  "Return where HUNK begins now."
+  (overlay-start (stet--hunk-anchor hunk)))
+
+(defun stet--erase (hunk)
+  "Forget HUNK, and show it no more."
+  (delete-overlay (stet--hunk-anchor hunk))
+  (mapc #'delete-overlay (stet--hunk-drawn hunk)))
+
+(defun stet--forget-hunks ()
+  "Forget all hunks of this buffer."
+  (mapc #'stet--erase stet--hunks)
+  (setq stet--hunks nil))
+
+(defun stet--flymake (report &rest _)
+  "A Flymake backend: call REPORT with the pending hunks of this buffer."
+  (setq stet--report report)
+  (stet--report-hunks))
+
+(defun stet--report-hunks ()
+  "Tell Flymake of the hunks of this buffer."
+  (when (and stet--report flymake-mode)
+    (save-restriction
+      (widen)
+      (funcall
+       stet--report
+       (mapcar (lambda (hunk)
+                 (let ((said (overlay-get (stet--hunk-anchor hunk) 'stet-diagnostic))
+                       (start (stet--hunk-start hunk)))
+                   (flymake-make-diagnostic
+                    (current-buffer) start
+                    (max (overlay-end (stet--hunk-anchor hunk)) (min (1+ start) (point-max)))
+                    (if (equal (stet--hunk-code hunk) "conflict") :warning :note)
+                    (concat "Stet: " (plist-get said :message))
+                    `((eglot-lsp-diag . ,said)) '((face) (before-string)))))
+               stet--hunks)
+       :region (cons (point-min) (point-max))))))
+
+(defun stet--draw-soon (&optional seconds)
+  "Draw the hunks of this buffer in SECONDS, by default at once."
+  (unless stet--draw-timer
+    (setq stet--draw-timer (run-with-timer (or seconds 0) nil #'stet--draw (current-buffer)))))
+
+(defun stet--draw (buffer)
+  "Ask Stet what the hunks of BUFFER change, and draw them."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (setq stet--draw-timer nil)
+      (when (and stet--hunks (stet--served-p))
+        (stet--flush (stet--server))
+        (let ((tick (buffer-chars-modified-tick)))
+          (jsonrpc-async-request
+           (stet--server) :workspace/executeCommand
+           (list :command "stet.proposals"
+                 :arguments (vector (list :uri (stet--uri) :display t)))
+           :success-fn (lambda (answer)
+                         (when (buffer-live-p buffer)
+                           (with-current-buffer buffer
+                             ;; What was typed meanwhile has moved the lines of the answer.
+                             (if (= tick (buffer-chars-modified-tick)) (stet--show-hunks answer)
+                               (stet--draw-soon 0.1)))))
+           :error-fn #'ignore))))))
+
+(defun stet--show-hunks (answers)
+  "Draw the hunks of this buffer as ANSWERS of the server say."
+  (let ((by-id (make-hash-table :test #'equal)))
+    (seq-doseq (answer answers) (puthash (plist-get answer :hunk) answer by-id))
+    (setq stet--tick (buffer-chars-modified-tick))
+    (dolist (hunk stet--hunks)
+      (when-let* ((answer (gethash (stet--hunk-id hunk) by-id)))
+        (mapc #'delete-overlay (stet--hunk-drawn hunk))
+        (setf (stet--hunk-answer hunk) answer
+              (stet--hunk-drawn hunk) (stet--draw-hunk answer (stet--hunk-start hunk)))))
+    (when (and stet--reveal (eq (window-buffer) (current-buffer)))
+      (setq stet--reveal nil)
+      (when-let* ((hunk (car (stet--hunks-here)))) (stet--scroll-to hunk)))))
+
+(defun stet--hunks-here ()
+  "Return the pending hunks on this line."
+  (let ((start (pos-bol)) (end (pos-eol)))
+    (seq-filter (lambda (hunk)
+                  (let ((first (stet--hunk-start hunk))
+                        (past (overlay-end (stet--hunk-anchor hunk))))
+                    (and (<= first end)
+                         (or (< start past) (= first start)))))
+                stet--hunks)))
+
+;;; What the echo area says
+
+(defun stet--hunk-help ()
+  "Return what the hunk at point does and the keys that decide it, or nil."
+  (when-let* ((hunk (car (stet--hunks-here))))
+    (let ((said (overlay-get (stet--hunk-anchor hunk) 'stet-diagnostic)))
+      (format "%d of %d: %s  %s"
+              (1+ (cl-position hunk stet--hunks)) (length stet--hunks)
+              (car (split-string (plist-get said :message) "\n"))
+              (propertize (substitute-command-keys
+                           (if (equal (stet--hunk-code hunk) "conflict")
+                               "\\[stet-resolve] resolve"
+                             "\\[stet-accept] accept, \\[stet-reject] reject"))
+                          'face 'stet-note)))))
+
+(eldoc-add-command 'stet-next 'stet-previous 'stet-accept 'stet-reject)
+
+(defun stet--document (strategy)
+  "Describe the hunk at point; where there is none, STRATEGY is as it was."
+  (or (stet--hunk-help) (funcall strategy)))
+
+;;; From hunk to hunk
+
+(defun stet--scroll-to (hunk)
+  "Scroll so that all of HUNK is in the window, or its beginning if it is longer.
+Open what is folded over it."
+  (dolist (overlay (overlays-at (point)))
+    (when-let* ((open (overlay-get overlay 'isearch-open-invisible)))
+      (funcall open overlay)))
+  (when-let* ((answer (stet--hunk-answer hunk)))
+    (let* ((lines (window-body-height))
+           (height (stet--hunk-height answer))
+           (row (count-screen-lines (window-start) (pos-bol))))
+      (unless (and (pos-visible-in-window-p) (<= (+ row height 1) lines))
+        (recenter (max 1 (min (/ lines 3) (- lines height 2))))))))
+
+(defun stet--visit-hunk (hunk)
+  "Go to HUNK of this buffer."
+  (xref-push-marker-stack)
+  (goto-char (stet--hunk-start hunk))
+  (if (stet--hunk-answer hunk) (stet--scroll-to hunk) (setq stet--reveal t))
+  (let (message-log-max)
+    (message "%s" (stet--hunk-help))))
+
+(defun stet--visit-place (place)
+  "Go to PLACE, (FILE . DIAGNOSTIC)."
+  (pcase-let* ((`(,file . ,said) place)
+               (start (plist-get (plist-get said :range) :start)))
+    (xref-push-marker-stack)
+    (pop-to-buffer-same-window (find-file-noselect file))
+    (widen)
+    (goto-char (point-min))
+    (forward-line (plist-get start :line))
+    (setq stet--reveal t)
+    (stet--draw-soon)
+    ;; Eglot shows no file that doesn't exist yet, and Flymake nothing in an empty buffer.
+    (unless (file-exists-p file)
+      (message "%s" (substitute-command-keys "Stet: new file; \\[stet-accept] creates it")))))
+
+(defun stet--all-places (server)
+  "Return the pending hunks of SERVER, each (FILE . DIAGNOSTIC), in order."
+  (cl-loop for file in (sort (hash-table-keys (stet--published server)))
+           append (mapcar (lambda (said) (cons file said))
+                          (sort (gethash file (stet--published server))
+                                :key (lambda (said)
+                                       (plist-get (plist-get (plist-get said :range) :start)
+                                                  :line))))))
+
+(defun stet--go (forward)
+  "Go to the next hunk if FORWARD, else to the previous one, in any file.
+What is known of them already is enough, so that Emacs is there at once."
+  (let* ((file (and (stet--served-p) (buffer-file-name)))
+         (places (stet--all-places (stet--server)))
+         (start (pos-bol))
+         (in-order (lambda (things) (if forward things (reverse things))))
+         (here (seq-find (lambda (hunk)
+                           (if forward (> (stet--hunk-start hunk) (pos-eol))
+                             (< (stet--hunk-start hunk) start)))
+                         (funcall in-order stet--hunks)))
+         (others (seq-filter (lambda (place)
+                               (and file (if forward (string< file (car place))
+                                           (string< (car place) file))))
+                             places)))
+    (cond (here (stet--visit-hunk here))
+          ((null places) (message "Stet: no pending hunks"))
+          (t (let ((place (car (funcall in-order (or others places)))))
+               (if-let* ((same (and file (equal (car place) file)
+                                    (car (funcall in-order stet--hunks)))))
+                   (stet--visit-hunk same)
+                 (stet--visit-place place)))))))
+
+;;; Decisions
+
+(defun stet--choose (prompt things title)
+  "Let the user choose of THINGS with PROMPT; TITLE gives the title of one."
+  (let ((titles (mapcar (lambda (thing) (cons (funcall title thing) thing)) things)))
+    (cdr (assoc (completing-read prompt titles nil t) titles))))
+
+(defun stet--hunk-at-point ()
+  "Return the pending hunk on this line, as (ID HASH CODE PROTECTED), or nil.
+Of several the user chooses one.  HASH is that of the text that is drawn."
+  (if (stet--page-p buffer-file-name)
+      (and-let* ((id (stet--page-hunk))) (list id nil nil nil))
+    (let* ((here (stet--hunks-here))
+           (hunk (if (cdr here)
+                     (stet--choose "Which hunk: " here
+                                   (lambda (one)
+                                     (format "%s: %s" (stet--hunk-id one)
+                                             (plist-get (stet--hunk-answer one) :summary))))
+                   (car here)))
+           (answer (and hunk (stet--hunk-answer hunk))))
+      (and hunk
+           (list (stet--hunk-id hunk)
+                 (and (eql stet--tick (buffer-chars-modified-tick)) (plist-get answer :hash))
+                 (stet--hunk-code hunk)
+                 (eq (plist-get answer :protected) t))))))
+
+(defun stet--page-hunk ()
+  "Return the hunk at point in a review page, or nil."
+  (save-excursion
+    (end-of-line)
+    (and (re-search-backward "^@@ [^@]* @@ \\([[:alnum:]]+\\)" nil t)
+         (match-string-no-properties 1))))
+
+(defun stet--decide (command hunk &rest arguments)
+  "Run COMMAND with ARGUMENTS for HUNK, of `stet--hunk-at-point'."
+  (pcase-let ((`(,id ,hash) hunk))
+    (stet--run command (append (list :hunk id) (and hash (list :hash hash)) arguments)
+               #'stet--decided)))
+
+(defun stet--decided (answer)
+  "Show what of an ANSWER was refused, and why; draw no more what was not."
+  (if-let* ((refused (append (plist-get answer :refused) nil)))
+      (message "Stet: %s" (mapconcat (lambda (one) (plist-get one :reason)) refused "; "))
+    (dolist (buffer (buffer-list))
+      (with-current-buffer buffer
+        (dolist (hunk stet--hunks)
+          (when (seq-contains-p (plist-get answer :hunks) (stet--hunk-id hunk))
+            (mapc #'delete-overlay (stet--hunk-drawn hunk))
+            (setf (stet--hunk-drawn hunk) nil)))))))
 
 (defun stet--with-hunk (states nothing function)
   "Call FUNCTION with the hunk on this line that is in one of STATES, strings.
-NOTHING is said if there is none; of several the user takes one."
+NOTHING is said if there is none; of several the user chooses one."
   (let ((line (1- (line-number-at-pos nil t))))
     (stet--run
      "stet.proposals" (list :uri (stet--uri))
@@ -129,30 +360,11 @@ NOTHING is said if there is none; of several the user takes one."
          (cond ((null here) (message "Stet: %s" nothing))
                ((null (cdr here)) (funcall function (car here)))
                (t (funcall function
-                           (stet--choose "Which of these: " here
+                           (stet--choose "Which hunk: " here
                                          (lambda (hunk)
                                            (format "%s (%s): %s" (plist-get hunk :hunk)
                                                    (plist-get hunk :state)
                                                    (plist-get hunk :summary))))))))))))
-
-(defun stet--choose (prompt things title)
-  "Let the user choose of THINGS with PROMPT; TITLE gives the title of one."
-  (let ((titles (mapcar (lambda (thing) (cons (funcall title thing) thing)) things)))
-    (cdr (assoc (completing-read prompt titles nil t) titles))))
-
-(defun stet--decide (command &rest arguments)
-  "Run COMMAND with ARGUMENTS for the hunk that waits on this line."
-  (stet--with-hunk
-   '("pending" "conflict") "no hunk waits on this line"
-   (lambda (hunk)
-     (stet--run command
-                (append (list :hunk (plist-get hunk :hunk) :hash (plist-get hunk :hash)) arguments)
-                #'stet--tell-refused))))
-
-(defun stet--tell-refused (answer)
-  "Show what of an ANSWER was refused, and why."
-  (when-let* ((refused (append (plist-get answer :refused) nil)))
-    (message "Stet: %s" (mapconcat (lambda (one) (plist-get one :reason)) refused "; "))))
 
 (provide 'stet-hunk)
 ;;; stet-hunk.el ends here

@@ -13,7 +13,9 @@
 (require 'eglot)
 (require 'xref)
 
-(declare-function stet--show-hunk "stet-hunk")
+(declare-function stet--place-hunks "stet-hunk")
+(declare-function stet--tails "stet-chat")
+(declare-function stet--follow "stet-chat")
 
 (defgroup stet nil
   "A language server that is a coding and writing agent."
@@ -34,7 +36,9 @@ All are told of all files of the project, as a buffer has one connection."
    (status :initform nil :accessor stet--status
            :documentation "What `stet.status' last answered.")
    (timer :initform nil :accessor stet--status-timer
-          :documentation "Until it is asked again."))
+          :documentation "Until it is asked again.")
+   (published :initform (make-hash-table :test #'equal) :accessor stet--published
+              :documentation "The diagnostics of pending hunks, by file."))
   :documentation "A connection to Stet, perhaps with other servers beside it.")
 
 (defvar stet--modes
@@ -180,8 +184,10 @@ ON-ANSWER gets what it answers.  A refusal is shown."
       (dolist (file files) (make-directory (file-name-directory file) t)))
     (dolist (buffer (delq nil (mapcar #'find-buffer-visiting files)))
       (with-current-buffer buffer (undo-boundary)))
-    (let ((saved (seq-filter #'stet--saved-page files)))
+    (let ((saved (seq-filter #'stet--saved-page files))
+          (tails (stet--tails files)))
       (prog1 (let ((inhibit-message ours)) (cl-call-next-method))
+        (stet--follow tails)
         ;; What Stet writes into its pages, it also keeps: you are not asked to save it.
         (dolist (file saved)
           (with-current-buffer (find-buffer-visiting file) (set-buffer-modified-p nil)))
@@ -207,29 +213,31 @@ ON-ANSWER gets what it answers.  A refusal is shown."
                (cons title (plist-get value :message)))))
   (stet--look server))
 
-(cl-defmethod eglot-handle-notification :after
-  ((server stet-server) (_method (eql textDocument/publishDiagnostics)) &key &allow-other-keys)
-  "Count what waits at SERVER, and show the hunk at point if it is new."
-  (with-current-buffer (window-buffer) (stet--show-hunk))
-  (stet--look server))
+(defun stet--hunk-diagnostic-p (diagnostic)
+  "Whether DIAGNOSTIC, in the protocol's form, is of a pending hunk."
+  (and (equal (plist-get diagnostic :source) "stet")
+       (member (plist-get diagnostic :code) '("proposal" "conflict"))))
 
-(cl-defmethod eglot-handle-request
-  ((_server stet-server) (_method (eql window/showDocument))
-   &key uri external takeFocus selection &allow-other-keys)
-  "Go to SELECTION in URI, in this window; \\[xref-go-back] leads back.
-What is EXTERNAL, or comes without TAKEFOCUS, is shown by Eglot."
-  (let ((file (eglot-uri-to-path uri)))
-    (if (or external (not (eq takeFocus t)) (not (file-readable-p file)) (stet--page-p file)
-            (active-minibuffer-window))
+(cl-defmethod eglot-handle-notification
+  ((server stet-server) (method (eql textDocument/publishDiagnostics))
+   &key uri diagnostics &allow-other-keys)
+  "Keep the hunks in URI of which SERVER informs by METHOD, and draw them.
+Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
+  (let* ((file (expand-file-name (eglot-uri-to-path uri)))
+         (hunks (vconcat (seq-filter #'stet--hunk-diagnostic-p diagnostics)))
+         (buffer (find-buffer-visiting file)))
+    (if (seq-empty-p hunks) (remhash file (stet--published server))
+      (puthash file hunks (stet--published server)))
+    (if (not (and buffer (with-current-buffer buffer (stet--served-p))))
         (cl-call-next-method)
-      ;; Behind the answer: what is opened may have requests of its own.
-      (run-at-time 0 nil
-                   (lambda ()
-                     (xref-push-marker-stack)
-                     (pop-to-buffer-same-window (find-file-noselect file))
-                     (when selection (goto-char (car (eglot-range-region selection))))
-                     (stet--show-hunk)))
-      '(:success t))))
+      (cl-call-next-method server method :uri uri
+                           :diagnostics (vconcat (seq-remove #'stet--hunk-diagnostic-p diagnostics)))
+      (with-current-buffer buffer (stet--place-hunks hunks)))
+    (stet--look server)))
+
+(cl-defmethod eglot-client-capabilities ((_server stet-server))
+  "Declare that Emacs draws hunks, so that a diagnostic of one is a line."
+  (plist-put (copy-sequence (cl-call-next-method)) :experimental '(:stet (:drawsHunks t))))
 
 (defun stet--look (server)
   "Ask SERVER soon what is at work and what waits, for the mode line."

@@ -6,20 +6,20 @@
 
 ;;; Commentary:
 
-;; Stet is a language server that is an agent: you ask, it proposes, you accept hunk by hunk.
-;; This runs it through Eglot, for every file, beside a language's own server where there is `rass'.
-;; Put `stet' on the PATH, this file and those of its folder beside your init file, and into that:
+;; Stet is a language server with an agent: you ask, it proposes, you accept hunk by hunk.
+;; Eglot runs it for every file, beside the language's own server where `rass' is installed.
+;; Put `stet' on the PATH, this folder's files beside your init file, and these lines into it:
 ;;
 ;;   (load (locate-user-emacs-file "stet"))
 ;;   (stet-mode)
-;;   (keymap-global-set "C-c s" 'stet-command-map)
+;;   (keymap-global-set "C-c x" 'stet-command-map)
 ;;
-;; Nothing here waits for the server: Emacs goes on while it works.
+;; Nothing here waits for the server: you can go on working while it answers.
 
 ;;; Code:
 
 (when (version< emacs-version "30.1")
-  (error "Stet needs Emacs 30.1 or newer, and this is %s" emacs-version))
+  (error "Stet needs Emacs 30.1 or newer; this is Emacs %s" emacs-version))
 
 (require 'cl-lib)
 (require 'eglot)
@@ -30,7 +30,7 @@
   (let ((load-path (cons (file-name-directory
                           (or load-file-name byte-compile-current-file buffer-file-name))
                          load-path)))
-    (dolist (part '(stet-server stet-hunk))
+    (dolist (part '(stet-server stet-overlays stet-hunk stet-chat stet-menu))
       (unless (require part nil t)
         (error "Stet needs %s.el in the folder of stet.el: put it there" part)))))
 
@@ -47,137 +47,149 @@
 
 (defun stet-ask (prompt)
   "Ask PROMPT about the region, or at point; the agent may propose hunks."
-  (interactive "sStet: ")
+  (interactive "sAsk or instruct: ")
   (stet--ask prompt "agent"))
 
 (defun stet-rewrite (prompt)
-  "Have the region rewritten in one shot by PROMPT.  Right for small models."
-  (interactive "sStet, rewrite: ")
-  (unless (use-region-p) (user-error "Select what is to be rewritten"))
+  "Rewrite the region by PROMPT, in one request.  Good for small models."
+  (interactive
+   (if (use-region-p) (list (read-string "Rewrite: "))
+     (user-error "Select the text to rewrite first")))
   (stet--ask prompt "rewrite"))
 
 (defun stet-accept ()
-  "Accept the hunk on this line; your own undo takes it back."
+  "Accept the hunk at point; your own undo takes it back.
+A conflict asks what to do; a protected file asks whether you are sure."
   (interactive)
-  (stet--decide "stet.accept"))
+  (pcase (stet--hunk-at-point)
+    ('nil (message "Stet: no pending hunk on this line"))
+    (`(,_ ,_ "conflict" ,_) (stet-resolve))
+    ((and `(,_ ,_ ,_ ,protected) hunk)
+     (cond ((not protected) (stet--decide "stet.accept" hunk))
+           ((y-or-n-p "This file is protected.  Accept the hunk? ")
+            (stet--decide "stet.accept" hunk :protected t))))))
 
 (defun stet-accept-file ()
-  "Accept all hunks of this file, in one step of undo."
+  "Accept all hunks of this file, as one step of undo."
   (interactive)
-  (stet--run "stet.accept" (list :uri (stet--uri)) #'stet--tell-refused))
+  (stet--run "stet.accept" (list :uri (stet--uri)) #'stet--decided))
 
-(defun stet-reject (reason)
-  "Reject the hunk on this line, for a REASON, which may be empty."
-  (interactive "sReject, because (may be empty): ")
+(defun stet-reject (hunk reason)
+  "Reject HUNK, the one at point, for a REASON, which may be empty."
+  (interactive
+   (let ((hunk (or (stet--hunk-at-point) (user-error "No pending hunk on this line"))))
+     (list hunk (read-string "Reason to reject (optional): "))))
   (if (string-blank-p reason)
-      (stet--decide "stet.reject")
-    (stet--decide "stet.reject" :reason reason)))
+      (stet--decide "stet.reject" hunk)
+    (stet--decide "stet.reject" hunk :reason reason)))
 
 (defun stet-undo ()
-  "Take back the accepted hunk on this line, also long after."
+  "Undo the accepted hunk on this line, however long ago you accepted it."
   (interactive)
   (stet--with-hunk '("accepted") "no accepted hunk on this line"
                    (lambda (hunk) (stet--run "stet.undo" (list :hunk (plist-get hunk :hunk))))))
 
 (defun stet-restore ()
-  "Bring back the rejected hunk on this line, or one that was taken back."
+  "Make the rejected, undone or replaced hunk on this line pending again."
   (interactive)
-  (stet--with-hunk '("rejected" "undone") "no rejected hunk on this line"
+  (stet--with-hunk '("rejected" "undone" "superseded") "nothing to restore on this line"
                    (lambda (hunk) (stet--run "stet.restore" (list :hunk (plist-get hunk :hunk))))))
 
 (defun stet-resolve ()
-  "Choose a way out of the conflict on this line."
+  "Resolve the conflict on this line."
   (interactive)
   (stet--with-hunk
    '("conflict") "no conflict on this line"
    (lambda (hunk)
-     (let ((way (stet--choose "You changed these lines, too: "
-                              '(("keep my text, drop the proposal" . "mine")
-                                ("take the proposal, drop my text" . "theirs")
-                                ("put both in, between markers" . "markers")
-                                ("have it done again for my text" . "retry"))
-                              #'car)))
-       (stet--run "stet.resolve" (list :hunk (plist-get hunk :hunk) :how (cdr way)))))))
-
-(defun stet--go (command)
-  "Go to the hunk that COMMAND leads to, in any file."
-  (stet--run
-   command
-   (and (stet--served-p) (not (stet--page-p buffer-file-name))
-        (list :uri (stet--uri) :line (line-number-at-pos nil t)))
-   (lambda (found)
-     (if (null found) (message "Stet: nothing to review")
-       (let ((file (eglot-uri-to-path (plist-get found :uri))))
-         ;; Eglot shows no file that is still to be made, and Flymake nothing in an empty buffer.
-         (unless (file-exists-p file)
-           (find-file file)
-           (message "%s" (substitute-command-keys
-                          "Stet: a new file, still to be made; \\[stet-accept] fills it"))))))))
+     (let ((answer (read-multiple-choice
+                    "You edited this text.  Take"
+                    '((?m "mine" "Keep your text and drop the proposal.")
+                      (?t "theirs" "Take the proposal and drop your text.")
+                      (?b "both" "Write both into the text, between conflict markers.")
+                      (?r "retry" "Ask for a new proposal for your text.")))))
+       (stet--run "stet.resolve"
+                  (list :hunk (plist-get hunk :hunk)
+                        :how (if (eq (car answer) ?b) "markers" (cadr answer))))))))
 
 (defun stet-next ()
-  "Go to the next hunk, in this file and then in the others."
+  "Go to the next pending hunk, in this file and then in the others."
   (interactive)
-  (stet--go "stet.next"))
+  (stet--go t))
 
 (defun stet-previous ()
-  "Go to the hunk before point, in this file and then in the others."
+  "Go to the previous pending hunk, in this file and then in the others."
   (interactive)
-  (stet--go "stet.previous"))
+  (stet--go nil))
+
+(defun stet-cycle-style ()
+  "Show hunks in the text, then on one line each, then as signs only."
+  (interactive)
+  (setq stet-hunk-style (pcase stet-hunk-style ('in-place 'compact) ('compact nil) (_ 'in-place)))
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer (when stet--hunks (stet--draw-soon))))
+  (message "Stet: hunks are shown %s" (pcase stet-hunk-style
+                                        ('in-place "in the text")
+                                        ('compact "on one line each")
+                                        (_ "as signs only"))))
 
 (defun stet-review ()
-  "Open all that waits as one diff.
-Delete a hunk in it to reject it, edit its `+' lines to change it, then save."
+  "Review all pending hunks as one diff.
+\\[stet-accept] and \\[stet-reject] decide the hunk at point.  You can also edit the
+diff and save it: a hunk that you delete is rejected, and its `+' lines are what
+it will write."
   (interactive)
   (stet--run "stet.review" nil))
 
 (defun stet-chat ()
-  "Open the chat; write under its last `## You'."
+  "Open the chat; write your message under the last `## You'."
   (interactive)
   (stet--run "stet.openChat" nil))
 
 (defun stet-new-chat ()
-  "Begin a new chat."
+  "Start a new chat."
   (interactive)
   (stet--run "stet.newChat" nil))
 
 (defun stet-send ()
-  "Send what you wrote in the chat; it steers or answers a turn at work."
+  "Send your message in the chat; it steers or answers a running turn."
   (interactive)
   (let ((here (stet--page-p buffer-file-name)))
     (stet--run "stet.send" (and here (list :uri (stet--uri))))
     (when here (save-buffer))))
 
 (defun stet-cancel ()
-  "Cancel all that is at work."
+  "Cancel whatever is running."
   (interactive)
   (stet--run "stet.cancel" nil
              (lambda (answer)
-               (message "Stet: %s" (if (seq-empty-p (plist-get answer :turns)) "nothing runs"
+               (message "Stet: %s" (if (seq-empty-p (plist-get answer :turns)) "nothing is running"
                                      "cancelled")))))
 
 (defun stet-answer ()
-  "Answer what a turn waits for: choose, or say it in your own words."
+  "Answer the agent's question: choose an answer, or type your own."
   (interactive)
   (stet--run "stet.status" nil
              (lambda (status) (stet--answer-first (append (plist-get status :turns) nil)))))
 
 (defun stet--answer-first (ids)
-  "Answer what the first of IDS waits for, which is a list."
-  (if (null ids) (message "Stet: nothing waits for your answer")
+  "Answer the question of the first of IDS that has one."
+  (if (null ids) (message "Stet: no question is waiting")
     (stet--run
      "stet.turn" (list :turn (car ids))
      (lambda (turn)
        (if-let* ((question (plist-get turn :question)))
            (let* ((choices (append (plist-get question :choices) nil))
                   (own-words (or (null choices) (equal (plist-get question :kind) "ask")))
-                  (text (completing-read (concat (plist-get question :text) " ")
-                                         choices nil (not own-words))))
+                  (text (completing-read
+                         (concat (plist-get question :text)
+                                 (and choices (format " (%s)" (string-join choices ", "))) " ")
+                         choices nil (not own-words))))
              (unless (string-blank-p text)
                (stet--run "stet.answer" (list :question (plist-get question :id) :text text))))
          (stet--answer-first (cdr ids)))))))
 
 (defun stet-show-context ()
-  "Show exactly what a question would send; nothing is sent."
+  "Show exactly what a question would send to the model, without sending it."
   (interactive)
   (stet--run
    "stet.showContext"
@@ -189,7 +201,7 @@ Delete a hunk in it to reject it, edit its `+' lines to change it, then save."
        (special-mode)
        (let ((inhibit-read-only t))
          (erase-buffer)
-         (insert (format "About %d tokens would be sent, with your question:\n"
+         (insert (format "A question here would send about %d tokens:\n"
                          (plist-get context :tokens)))
          (seq-doseq (section (plist-get context :sections))
            (insert (format "\n# %s (%d tokens)\n\n%s\n" (plist-get section :name)
@@ -206,13 +218,13 @@ Delete a hunk in it to reject it, edit its `+' lines to change it, then save."
                                                  (eglot-uri-to-path uri)
                                                  (1+ (plist-get start :line)) 0))))
                          places))
-          ;; Also of one you first see what it is.
+          ;; A single place is listed too.
           (xref-auto-jump-to-first-xref nil)
           (xref-show-xrefs-function #'xref--show-xref-buffer))
       (xref-show-xrefs (lambda () found) nil))))
 
 (defun stet-list ()
-  "List all hunks that wait, in all files."
+  "List the pending hunks of all files."
   (interactive)
   (stet--run
    "stet.proposals" nil
@@ -222,24 +234,25 @@ Delete a hunk in it to reject it, edit its `+' lines to change it, then save."
                when (member (plist-get hunk :state) '("pending" "conflict"))
                collect (list (format "%s: %s" (plist-get hunk :state) (plist-get hunk :summary))
                              (plist-get hunk :uri) (plist-get hunk :range)))
-      "nothing waits"))))
+      "no pending hunks"))))
 
 (defun stet-search (query)
-  "Search the project in your own words, QUERY."
-  (interactive "sSearch for: ")
+  "Search the project for QUERY, in plain words."
+  (interactive "sSearch: ")
   (stet--run
    "stet.search" (list :query query)
    (lambda (found)
      (stet--show-places
       (cl-loop for one being the elements of found
                collect (list (plist-get one :title) (plist-get one :uri) (plist-get one :range)))
-      "nothing found"))))
+      "no results"))))
 
 ;;; Keys and the mode
 
 (defvar-keymap stet-command-map
-  :doc "Stet's commands, for a prefix of yours."
+  :doc "Stet's commands, for a prefix of your choice."
   :prefix 'stet-command-map
+  "?" #'stet-menu
   "a" #'stet-ask
   "r" #'stet-rewrite
   "n" #'stet-next
@@ -250,6 +263,7 @@ Delete a hunk in it to reject it, edit its `+' lines to change it, then save."
   "c" #'stet-resolve
   "u" #'stet-undo
   "b" #'stet-restore
+  "i" #'stet-cycle-style
   "d" #'stet-review
   "l" #'stet-list
   "t" #'stet-chat
@@ -262,42 +276,44 @@ Delete a hunk in it to reject it, edit its `+' lines to change it, then save."
   "m" #'eglot-code-actions)
 
 (defvar-keymap stet-repeat-map
-  :doc "Behind one of these its key alone is enough, with `repeat-mode'."
+  :doc "After one of these commands its key is enough, with `repeat-mode'."
   :repeat t
   "n" #'stet-next
   "p" #'stet-previous
   "y" #'stet-accept
   "k" #'stet-reject)
 
-(define-derived-mode stet-chat-mode text-mode "Stet Chat"
-  "A chat with Stet: write under the last `## You' and send it with \\[stet-send]."
-  (visual-line-mode)
-  (setq font-lock-defaults '((("^## .*" . 'bold) ("^\\*.*\\*$" . 'shadow)) t)))
-
 (defvar-keymap stet-mode-map
-  :doc "In all buffers while `stet-mode' is on; the prefix is yours to choose.")
-
-(keymap-set stet-chat-mode-map "C-c C-c" #'stet-send)
+  :doc "Keys of all buffers while `stet-mode' is on; none by default.")
 
 (defun stet--ensure ()
-  "Have this file served."
+  "Connect this file to Stet."
   (when (and (cl-some (lambda (mode) (derived-mode-p (car mode))) stet--modes)
              (not (stet--page-p buffer-file-name))
              (stet--installed-p))
     (eglot-ensure)))
 
 (defun stet--manage ()
-  "Follow you in this buffer while Stet serves it."
+  "Draw hunks in this buffer, and follow you, while Stet serves it."
   (if (stet--served-p)
-      (progn (stet--server)
-             (add-hook 'post-command-hook #'stet--after-command nil t)
-             (stet--after-command))
+      (let ((server (stet--server)))
+        (add-hook 'post-command-hook #'stet--after-command nil t)
+        (add-hook 'flymake-diagnostic-functions #'stet--flymake nil t)
+        (when flymake-mode (flymake-start))
+        (add-function :around (local 'eldoc-documentation-strategy) #'stet--document)
+        (when (stet--page-p buffer-file-name)
+          (when (derived-mode-p 'diff-mode) (stet-review-mode)))
+        (stet--place-hunks (gethash (expand-file-name buffer-file-name)
+                                    (stet--published server) []))
+        (stet--after-command))
     (remove-hook 'post-command-hook #'stet--after-command t)
-    (when (overlayp stet--overlay) (delete-overlay stet--overlay))))
+    (remove-hook 'flymake-diagnostic-functions #'stet--flymake t)
+    (remove-function (local 'eldoc-documentation-strategy) #'stet--document)
+    (stet--forget-hunks)))
 
 ;;;###autoload
 (define-minor-mode stet-mode
-  "Have Stet serve the files you open."
+  "Use Stet in every file you open."
   :global t
   :group 'stet
   (setq eglot-server-programs (remq stet--entry eglot-server-programs)

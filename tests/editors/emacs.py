@@ -11,7 +11,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -52,10 +52,6 @@ HELPERS = """
 (defun test-messages ()
   "All messages so far."
   (with-current-buffer (messages-buffer) (buffer-substring-no-properties 1 (point-max))))
-(defun test-shown ()
-  "The diff that is shown below the hunk at point."
-  (and (overlayp stet--overlay) (overlay-buffer stet--overlay)
-       (substring-no-properties (overlay-get stet--overlay 'after-string))))
 (server-start)
 (write-region "" nil (expand-file-name "ready" (getenv "TEST_FOLDER")) nil 'quietly)
 """
@@ -74,6 +70,7 @@ class Start:
         before: Lisp before the README's lines.
         path: Folders at the front of the `PATH`.
         size: The size of the terminal, columns and lines.
+        variables: More environment variables.
     """
 
     program: Program
@@ -84,6 +81,7 @@ class Start:
     before: str = ""
     path: Sequence[Path] = field(default=(Path(sys.executable).parent,))
     size: tuple[int, int] = (120, 32)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def only_stet(home: Path) -> tuple[Path]:
@@ -121,6 +119,7 @@ def start(given: Start, file: str) -> "Emacs":
         "TEST_FOLDER": str(given.home),
         "LANG": "C.UTF-8",
         **given.program.environment,
+        **given.variables,
         **{
             f"XDG_{kind.upper()}_HOME": str(given.home / f".{kind}")
             for kind in ("config", "data", "state", "cache")
@@ -165,7 +164,7 @@ class Emacs:
     # -- keys
 
     def press(self, keys: str) -> Self:
-        """Press keys, in Emacs's notation (`C-c s a`, `RET`)."""
+        """Press keys, in Emacs's notation (`C-c x a`, `RET`)."""
         self.terminal.keys(*(KEYS.get(key, key) for key in keys.split()))
         return self
 

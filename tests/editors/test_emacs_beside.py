@@ -46,12 +46,12 @@ def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
     editor = emacs("stet", "rass", "ruff").served()
     diagnostics = '(mapconcat #\'flymake-diagnostic-text (flymake-diagnostics) " ")'
     editor.wait(f'(and (string-search "{UNUSED}" {diagnostics}) t)', "ruff says something")
-    editor.prompt("C-c s a", "use f-strings").wait_for_hunks(4, 10)
-    editor.line(5).wait("(and (test-shown) t)", "the diff is shown")
-    editor.press("C-c s y").wait_for_text("\n".join(GREET_FILE.first) + "\n")
-    editor.prompt("C-c s m", "Stet: Go to the next hunk")
+    editor.prompt("C-c x a", "use f-strings").wait_for_hunks(4, 10)
+    editor.terminal.wait_for('+     message = f"Hello {name}"')
+    editor.line(5).press("C-c x y").wait_for_text("\n".join(GREET_FILE.first) + "\n")
+    editor.prompt("C-c x m", "Stet: Go to the next hunk")
     editor.wait("(= (line-number-at-pos) 11)", "a code action of Stet's")
-    editor.press("C-c s y").wait_for_text("\n".join(GREET_FILE.both) + "\n")
+    editor.press("C-c x y").wait_for_text("\n".join(GREET_FILE.both) + "\n")
     editor.press("C-_").wait_for_text("\n".join(GREET_FILE.first) + "\n")
     editor.wait_for_states("accepted", "pending")
     editor.wait(f'(and (string-search "{UNUSED}" {diagnostics}) t)', "ruff goes on saying it")
@@ -79,5 +79,5 @@ def test_missing_stet_is_reported_once_with_a_remedy(emacs: Begin) -> None:
     editor.visit("notes.txt")
     warning = editor.eval('(with-current-buffer "*Warnings*" (buffer-string))')
     assert warning.count("so nothing is started.") == 1
-    editor.press("C-c s n").reported("install it, or mend the PATH")
+    editor.press("C-c x n").reported("install it, or mend the PATH")
     assert editor.eval("(eglot-current-server)") is None

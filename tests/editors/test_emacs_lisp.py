@@ -49,7 +49,7 @@ def test_a_part_that_is_missing_is_named_with_where_it_belongs(part: Part, tmp_p
         (tmp_path / name).write_bytes((CONFIG / name).read_bytes())
     code, message = run(part(ensure), tmp_path, "--load", str(tmp_path / "stet.el"))
     assert code != 0
-    assert "Stet needs stet-hunk.el in the folder of stet.el: put it there" in message
+    assert "Stet needs stet-overlays.el in the folder of stet.el: put it there" in message
 
 
 def run(program: Emacs, home: Path, *arguments: str) -> tuple[int, str]:

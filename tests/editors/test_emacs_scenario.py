@@ -41,7 +41,7 @@ def test_the_scenario_of_all_editors_ends_with_its_bytes(part: Part, tmp_path: P
         _a_question_is_answered(editor, shown)
         _a_comment_is_carried_out(editor, shown)
         editor.press("C-x b").type("stock.py").press("RET")
-        editor.prompt("C-c s a", scenario.MORE)
+        editor.prompt("C-c x a", scenario.MORE)
         editor.wait_for_hunks(11, 16)
         _a_turn_is_cancelled(editor, shown)
         editor.press("C-x C-s").wait("(not (buffer-modified-p))", "stock.py is saved")
@@ -51,7 +51,7 @@ def test_the_scenario_of_all_editors_ends_with_its_bytes(part: Part, tmp_path: P
 
         editor = start(given, "stock.py")
         editor.served().wait_for_hunks(11, 16)
-        editor.line(12).press("C-c s y").wait_for_text(ADD.within(STOCK))
+        editor.line(12).press("C-c x y").wait_for_text(ADD.within(STOCK))
         editor.wait_for_hunks(16)
         editor.press("C-x C-s").wait("(not (buffer-modified-p))", "stock.py is saved")
         editor.quit()
@@ -63,16 +63,17 @@ def test_the_scenario_of_all_editors_ends_with_its_bytes(part: Part, tmp_path: P
 
 def _part_of_it_is_accepted(editor: Emacs, shown: Shown) -> None:
     """Run the first turn: four hunks; two files; accept, type, reject, undo."""
-    editor.served().prompt("C-c s a", scenario.TIDY)
+    editor.served().prompt("C-c x a", scenario.TIDY)
     editor.wait_for_hunks(4, 10)
     editor.reported(f"Stet: {scenario.ENDS[0]}")
     shown.saw("notification", "echo area")
     assert editor.text() == CART
-    editor.line(5).wait("(and (test-shown) t)", "the diff is below the line")
-    assert editor.eval("(test-shown)") == f"{LABEL.summary}\n-{LABEL.old}+{LABEL.new}"
-    editor.terminal.wait_for(f"+{LABEL.new.rstrip()}", f"stet [proposal]: {LABEL.summary}")
-    shown.saw("diagnostics", "sign, lines below")
-    shown.saw("hover", "echo area")
+    editor.line(5)
+    rows = editor.terminal.wait_for(f"1 of 2: {LABEL.summary}  C-c x y accept, C-c x k reject")
+    first = rows.index(f"- {LABEL.old.rstrip()}")
+    assert rows[first + 1] == f"+ {LABEL.new.rstrip()}"
+    shown.saw("diagnostics", "signs, lines in the text")
+    shown.saw("hover", "in the text")
     editor.terminal.wait_for("[Stet: 4 pending]")
     shown.saw("status", "mode line")
     assert not editor.eval(
@@ -81,38 +82,38 @@ def _part_of_it_is_accepted(editor: Emacs, shown: Shown) -> None:
     shown.saw("lens", NO)
     shown.saw("preview", NO)
 
-    editor.press("C-c s y").wait_for_text(LABEL.within(CART))
+    editor.press("C-c x y").wait_for_text(LABEL.within(CART))
     shown.saw("accept", "key")
     editor.press("M-<").type(TYPED_LINE.rstrip()).press("RET")
     editor.wait_for_text(TYPED_LINE + LABEL.within(CART))
     editor.wait_for_hunks(11)
-    editor.press("C-c s n").wait("(= (line-number-at-pos) 12)", "the next hunk")
-    editor.press("C-c s y").wait_for_text(TYPED_LINE + AMOUNT.within(LABEL.within(CART)))
+    editor.press("C-c x n").wait("(= (line-number-at-pos) 12)", "the next hunk")
+    editor.press("C-c x y").wait_for_text(TYPED_LINE + AMOUNT.within(LABEL.within(CART)))
     editor.wait_for_hunks()
 
-    editor.press("C-c s n").wait('(equal (buffer-name) "stock.py")', "the next hunk is elsewhere")
+    editor.press("C-c x n").wait('(equal (buffer-name) "stock.py")', "the next hunk is elsewhere")
     shown.saw("next", "key")
     editor.wait("(= (line-number-at-pos) 5)", "at its line")
     editor.wait_for_hunks(4, 8)
-    editor.prompt("C-c s k", "it is clearer as it is").wait_for_hunks(8)
+    editor.prompt("C-c x k", "it is clearer as it is").wait_for_hunks(8)
     assert editor.text() == STOCK
-    editor.press("C-c s n").wait("(= (line-number-at-pos) 9)", "the next hunk")
-    editor.press("C-c s y").wait_for_text(NAMES.within(STOCK))
+    editor.press("C-c x n").wait("(= (line-number-at-pos) 9)", "the next hunk")
+    editor.press("C-c x y").wait_for_text(NAMES.within(STOCK))
     editor.press("C-_").wait_for_text(STOCK)
     editor.wait_for_states("accepted", "accepted", "rejected", "pending")
     shown.saw("undo", "key")
-    editor.prompt("C-c s k", "").wait_for_hunks()
+    editor.prompt("C-c x k", "").wait_for_hunks()
 
 
 def _a_question_is_answered(editor: Emacs, shown: Shown) -> None:
     """Run the second turn, which asks a question."""
     editor.press("C-x b").type("cart.py").press("RET")
     editor.wait('(equal (buffer-name) "cart.py")')
-    editor.prompt("C-c s a", scenario.SIGN).reported(scenario.QUESTION)
-    editor.reported("(answer: C-c s q)")
+    editor.prompt("C-c x a", scenario.SIGN).reported(scenario.QUESTION)
+    editor.reported("(answer: C-c x q)")
     shown.saw("question", "echo area, then a menu by key")
-    editor.prompt("C-c s q", scenario.ANSWER).wait_for_hunks(16)
-    editor.line(17).press("C-c s y").wait("(equal (test-hunks) [])", "it is accepted")
+    editor.prompt("C-c x q", scenario.ANSWER).wait_for_hunks(16)
+    editor.line(17).press("C-c x y").wait("(equal (test-hunks) [])", "it is accepted")
     editor.wait_for_text(_cart())
 
 
@@ -121,18 +122,18 @@ def _a_comment_is_carried_out(editor: Emacs, shown: Shown) -> None:
     editor.press("M-> C-p C-e").type(COMMENT)
     with_comment = _cart().removesuffix("\n") + COMMENT + "\n"
     editor.wait_for_text(with_comment)
-    editor.prompt("C-c s m", COMMENT_ACTION)
+    editor.prompt("C-c x m", COMMENT_ACTION)
     shown.saw("menu", "list")
     editor.wait_for_hunks(20)
-    editor.press("C-c s y").wait_for_text(ROUNDED.within(with_comment))
+    editor.press("C-c x y").wait_for_text(ROUNDED.within(with_comment))
 
 
 def _a_turn_is_cancelled(editor: Emacs, shown: Shown) -> None:
     """Cancel the last turn, which never ends by itself."""
-    editor.prompt("C-c s a", scenario.LONG)
+    editor.prompt("C-c x a", scenario.LONG)
     editor.terminal.wait_for("[Stet: 2 pending, round 1 of 10")
     shown.saw("progress", "mode line")
-    editor.press("C-c s x").reported("Stet: cancelled")
+    editor.press("C-c x x").reported("Stet: cancelled")
     shown.saw("cancel", "key")
     editor.terminal.wait_for("[Stet: 2 pending]")
     assert editor.command("stet.status")["turns"] == []

@@ -77,7 +77,7 @@ def test_an_installation_has_all_that_stet_config_gives(stranger: Stranger) -> N
     (shipped,) = there.glob("lib/python*/site-packages/stet/cli/clients")
     files = {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
     others = (
-        *(f"emacs/{name}.el" for name in ("stet", "stet-hunk", "stet-server")),
+        *(f"emacs/{path.name}" for path in emacs_driver.CONFIG.glob("*.el")),
         *("helix/config.toml", "helix/config-25.01.toml"),
         *(f"neovim/{path}" for path in plugin_files(PAGES / "neovim")),
     )
@@ -144,7 +144,7 @@ def test_emacs(stranger: Stranger, part: Part) -> None:
     wrote, _, lines = message.partition(
         "Put these lines into ~/config/emacs/init.el and restart Emacs:\n"
     )
-    parts = ("stet-server", "stet-hunk", "stet")
+    parts = ("stet-server", "stet-overlays", "stet-hunk", "stet-chat", "stet-menu", "stet")
     assert wrote.splitlines() == [f"wrote ~/config/emacs/{name}.el" for name in parts]
     init = stranger.home / "config" / "emacs" / "init.el"
     init.write_text(emacs_driver.readme_lines())

@@ -74,7 +74,14 @@ def _run(command: list[str], folder: Path) -> None:
 
 _SHIPPED = Path(__file__).with_name("clients")
 _CHECKOUT = Path(__file__).parents[3] / "client-configs"
-_LISP = ("stet-server.el", "stet-hunk.el", "stet.el")
+_LISP = (
+    "stet-server.el",
+    "stet-overlays.el",
+    "stet-hunk.el",
+    "stet-chat.el",
+    "stet-menu.el",
+    "stet.el",
+)
 """In order of dependency: printed one after the other, they are one valid file."""
 
 
@@ -210,7 +217,7 @@ def _emacs() -> EditorConfig:
         f"Put these lines into {folder / 'init.el'} and restart Emacs:",
         '  (load (locate-user-emacs-file "stet"))',
         "  (stet-mode)",
-        '  (keymap-global-set "C-c s" \'stet-command-map)',
+        '  (keymap-global-set "C-c x" \'stet-command-map)',
     )
     return EditorConfig(tuple(ConfigFile(folder / n, _text(f"emacs/{n}")) for n in _LISP), then)
 

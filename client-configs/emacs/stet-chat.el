@@ -1,0 +1,110 @@
+;;; stet-chat.el --- The chat with Stet, and its other pages  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A part of `stet', which loads it from its own folder: shows the chats and the reviews that Stet
+;; writes beside your files, follows an answer while it is written, and folds tool calls.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'eglot)
+(require 'outline)
+(require 'stet-server)
+(require 'stet-hunk)
+
+;;; Documents that Stet shows
+
+(defun stet--at-end (window)
+  "Show the end of the buffer in WINDOW, with point there."
+  (with-selected-window window
+    (goto-char (point-max))
+    (recenter -2)))
+
+(defun stet--show-page (buffer focus)
+  "Show BUFFER, a page of Stet, in another window; select it if FOCUS.
+A chat that was not shown is shown at its end."
+  (let* ((shown (get-buffer-window buffer))
+         (window (or shown (display-buffer buffer '(nil (inhibit-same-window . t))))))
+    (when (windowp window)
+      (when (and (not shown) (with-current-buffer buffer (derived-mode-p 'stet-chat-mode)))
+        (stet--at-end window))
+      (when focus (select-window window)))))
+
+(defun stet--show-file (file focus selection)
+  "Show SELECTION, a range or nil, in FILE; select its window if FOCUS."
+  (let ((buffer (find-file-noselect file)))
+    (cond ((stet--page-p file) (stet--show-page buffer focus))
+          (focus (xref-push-marker-stack)
+                 (pop-to-buffer-same-window buffer))
+          (t (display-buffer buffer)))
+    (when-let* ((selection)
+                (window (get-buffer-window buffer)))
+      (with-selected-window window
+        (goto-char (car (eglot-range-region selection)))
+        (setq stet--reveal t)
+        (stet--draw-soon)))))
+
+(cl-defmethod eglot-handle-request
+  ((_server stet-server) (_method (eql window/showDocument))
+   &key uri external takeFocus selection)
+  "Show SELECTION in URI; \\[xref-go-back] leads back.
+Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
+  (let ((file (eglot-uri-to-path uri)))
+    (if (or (eq external t) (not (file-readable-p file)))
+        (cl-call-next-method)
+      ;; Behind the answer: what is opened may have requests of its own.
+      (run-at-time 0 nil #'stet--show-file file
+                   (and (eq takeFocus t) (not (active-minibuffer-window))) selection)
+      '(:success t))))
+
+;;; The chat
+
+(defun stet--tails (files)
+  "Return the windows that show the end of a chat of FILES: (WINDOW . BUFFER)."
+  (cl-loop for file in files
+           for buffer = (and (stet--page-p file) (find-buffer-visiting file))
+           when (and buffer (with-current-buffer buffer (derived-mode-p 'stet-chat-mode)))
+           append (cl-loop for window in (get-buffer-window-list buffer nil t)
+                           when (with-current-buffer buffer
+                                  (save-excursion
+                                    (goto-char (window-point window))
+                                    (looking-at-p "[ \t\n]*\\'")))
+                           collect window)))
+
+(defun stet--follow (windows)
+  "Show the end of the chat in WINDOWS, which showed it before it grew."
+  (mapc #'stet--at-end windows))
+
+(defvar stet-chat-font-lock
+  '(("^#\\{1,6\\} .*" . 'bold)
+    ("^\\*.*\\*$" . 'shadow)
+    ("^```.*\n\\(?:.*\n\\)*?```$" . 'fixed-pitch)
+    ("`[^`\n]+`" . 'font-lock-constant-face)
+    ("\\*\\*[^*\n]+\\*\\*" . 'bold))
+  "The colours of a chat, for `font-lock-defaults'.")
+
+(defvar-keymap stet-chat-mode-map
+  "C-c C-c" 'stet-send)
+
+(define-derived-mode stet-chat-mode text-mode "Stet Chat"
+  "A chat with Stet: write under the last `## You' and send it with \\[stet-send]."
+  (visual-line-mode)
+  (setq font-lock-defaults '(stet-chat-font-lock t))
+  (setq-local outline-regexp "##? "))
+
+;;; The review page
+
+(defvar-keymap stet-review-mode-map
+  :doc "Keys of a review page, in place of those that would change the file."
+  "C-c C-a" 'stet-accept
+  "C-c C-k" 'stet-reject)
+
+(define-minor-mode stet-review-mode
+  "Decide the hunks of a review page: \\[stet-accept] accepts, \\[stet-reject] rejects."
+  :lighter nil)
+
+(provide 'stet-chat)
+;;; stet-chat.el ends here

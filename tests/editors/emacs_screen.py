@@ -1,0 +1,105 @@
+"""Real Emacs whose screen is compared with screens written by hand, text and backgrounds."""
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tests.editors.emacs import Emacs, Start, only_stet, start
+from tests.editors.painted import expected, painted
+from tests.parts.emacs import Emacs as Program
+
+LETTERS = {"#5f0000": "d", "#af0000": "D", "#005f00": "a", "#00af00": "A"}
+"""Lines and words that a hunk deletes and adds."""
+COLOURS = """
+(custom-set-faces
+ '(stet-removed ((t :background "#5f0000" :extend t)))
+ '(stet-removed-word ((t :background "#af0000")))
+ '(stet-added ((t :background "#005f00" :extend t)))
+ '(stet-added-word ((t :background "#00af00"))))
+"""
+PLAIN = """
+(menu-bar-mode -1)
+(setq-default mode-line-format '(" " mode-line-buffer-identification mode-line-misc-info))
+"""
+MODE_LINE = "[Stet"
+"""The text in the mode line; the rows below are those of the echo area."""
+
+
+class EmacsScreen:
+    """Emacs with one file, in a terminal.
+
+    Args:
+        program: Emacs.
+        folder: An empty folder for home and workspace.
+        files: The workspace; the first file is opened.
+        script: The model script.
+        init: Lisp after the README's lines, besides the colours of `LETTERS`.
+        size: Columns and lines of the terminal.
+        options: Options of Emacs.
+        variables: More environment variables.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        folder: Path,
+        files: Mapping[str, str],
+        script: Sequence[object],
+        *,
+        init: str = COLOURS,
+        size: tuple[int, int] = (60, 16),
+        options: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        home, root = folder / "home", folder / "work"
+        home.mkdir()
+        (root / ".git").mkdir(parents=True)
+        for name, text in files.items():
+            (root / name).write_text(text)
+        message = home / "script.json"
+        message.write_text(json.dumps(script))
+        self._start = Start(
+            replace(program, command=[*program.command, *options]),
+            home,
+            root,
+            message,
+            init=PLAIN + init,
+            path=only_stet(home),
+            size=size,
+            variables=variables or {},
+        )
+        self._file = next(iter(files))
+        self.editor = self.begin()
+
+    def begin(self) -> Emacs:
+        """Start Emacs, again or for the first time, and return it when Stet serves the file."""
+        self.editor = start(self._start, self._file)
+        return self.editor.served()
+
+    def ask(self, n_hunks: int) -> None:
+        """Ask, and wait until the file has `n_hunks` hunks and the turn is over."""
+        self.editor.prompt("C-c x a", "please")
+        self.editor.wait(f"(= (length stet--hunks) {n_hunks})", f"{n_hunks} hunks")
+        self.editor.reported("It is done.")
+
+    def check(self, name: str) -> None:
+        """Wait until the rows above the mode line are those of a screen of `screens/emacs`."""
+        self.check_rows(expected(f"emacs/{name}"), name)
+
+    def check_rows(self, wanted: list[str], name: str) -> None:
+        """Wait until the rows above the mode line are these."""
+        shown: list[str] = []
+
+        def is_shown(_: list[str]) -> bool:
+            rows = self.editor.terminal.coloured().split("\n")
+            last = max((n for n, row in enumerate(rows) if MODE_LINE in row), default=0)
+            shown[:] = painted("\n".join(rows[:last]), LETTERS)
+            return shown == wanted
+
+        try:
+            self.editor.terminal.wait(is_shown, name)
+        except AssertionError:
+            difference = difflib.unified_diff(wanted, shown, name, "the screen", lineterm="")
+            raise AssertionError("\n".join(difference)) from None

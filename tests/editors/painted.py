@@ -1,0 +1,72 @@
+"""Screens with colours, written by hand, and the screen of a terminal in the same form.
+
+A screen is a file of rows. A row that begins with `@` says how the row above it is painted: runs
+such as `d6-60`, a letter of a background and the columns from the first to past the last. What no
+run names has the background of the page.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.ansi import AnsiDecoder
+from rich.cells import cell_len
+from rich.text import Text
+
+FOLDER = Path(__file__).with_name("screens")
+
+
+def expected(name: str) -> list[str]:
+    """Return the rows of a screen that was written by hand, without empty rows at the end."""
+    return (FOLDER / f"{name}.txt").read_text().rstrip("\n").split("\n")
+
+
+def painted(screen: str, letters: Mapping[str, str]) -> list[str]:
+    """Return a terminal's screen in the form of the files.
+
+    Args:
+        screen: The screen with its colour sequences.
+        letters: The letter of each background, by its colour in the form `#500000`. Other
+            backgrounds count as the page.
+    """
+    rows: list[str] = []
+    for line in AnsiDecoder().decode(screen):
+        rows.append(line.plain.rstrip())
+        if runs := _runs(_letters(line, letters)):
+            rows.append(f"@ {' '.join(runs)}")
+    while rows and not rows[-1]:
+        rows.pop()
+    return rows
+
+
+def backgrounds(screen: str) -> set[str]:
+    """Return the backgrounds of a terminal's screen, in the form `#500000`."""
+    lines = AnsiDecoder().decode(screen)
+    return {colour for line in lines for colour in _colours(line) if colour is not None}
+
+
+def _colours(line: Text) -> list[str | None]:
+    """Return the background of each cell."""
+    colours: list[str | None] = []
+    for at, char in enumerate(line.plain):
+        found = None
+        for span in line.spans:
+            if span.start <= at < span.end and not isinstance(span.style, str):
+                style = span.style
+                colour = style.color if style.reverse else style.bgcolor
+                found = colour.get_truecolor().hex if colour is not None else None
+        colours += [found] * cell_len(char)
+    return colours
+
+
+def _letters(line: Text, letters: Mapping[str, str]) -> str:
+    return "".join(letters.get(colour or "", " ") for colour in _colours(line))
+
+
+def _runs(row: Sequence[str]) -> list[str]:
+    runs, first = [], 0
+    for at in range(1, len(row) + 1):
+        if at == len(row) or row[at] != row[first]:
+            if row[first] != " ":
+                runs.append(f"{row[first]}{first}-{at}")
+            first = at
+    return runs
