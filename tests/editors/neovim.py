@@ -124,23 +124,7 @@ class Start:
 
 def start(given: Start) -> "Neovim":
     """Start Neovim in a new workspace, or again in that of an earlier process."""
-    root, home, hold = given.home / "work", given.home / "home", given.home / "go"
-    script = given.home / "script.json"
-    if not root.exists():
-        _write_files(root, given.files)
-        _write_config(home / "config" / "nvim", given.lua)
-        script.write_text(json.dumps(given.script).replace("$HOLD", str(hold)))
-    environment = {
-        "HOME": str(home),
-        "PATH": f"{given.programs or given.program.parent}{os.pathsep}{os.environ['PATH']}",
-        "STET_SCRIPTED_MODEL": str(script),
-        "TERM": "xterm-256color",
-        "LANG": "C.UTF-8",
-        **{
-            f"XDG_{kind}_HOME": str(home / kind.lower())
-            for kind in ("CONFIG", "DATA", "STATE", "CACHE")
-        },
-    }
+    root, environment = write_workspace(given), environment_of(given)
     socket = given.home / "nvim.sock"
     process = subprocess.Popen(
         [given.program, "--headless", "--listen", socket],
@@ -155,7 +139,38 @@ def start(given: Start) -> "Neovim":
         process.kill()
         finish(process)
         raise AssertionError(f"Neovim does not start: {message!r}")
-    return Neovim(process, socket, root, hold)
+    return Neovim(process, socket, root, given.home / "go")
+
+
+def write_workspace(given: Start) -> Path:
+    """Write the workspace, the configuration and the model script, if this is the first start.
+
+    Returns:
+        The workspace.
+    """
+    root, home = given.home / "work", given.home / "home"
+    if not root.exists():
+        _write_files(root, given.files)
+        _write_config(home / "config" / "nvim", given.lua)
+        script = json.dumps(given.script).replace("$HOLD", str(given.home / "go"))
+        (given.home / "script.json").write_text(script)
+    return root
+
+
+def environment_of(given: Start) -> dict[str, str]:
+    """Return the environment of Neovim."""
+    home = given.home / "home"
+    return {
+        "HOME": str(home),
+        "PATH": f"{given.programs or given.program.parent}{os.pathsep}{os.environ['PATH']}",
+        "STET_SCRIPTED_MODEL": str(given.home / "script.json"),
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+        **{
+            f"XDG_{kind}_HOME": str(home / kind.lower())
+            for kind in ("CONFIG", "DATA", "STATE", "CACHE")
+        },
+    }
 
 
 def _write_files(root: Path, files: Mapping[str, str]) -> None:
@@ -172,7 +187,7 @@ def _write_config(config: Path, lua: str) -> None:
     (config / "init.lua").write_text(f"vim.opt.rtp:append('{PLUGIN}')\n{HELPERS}\n{lua}")
     (config / "after" / "plugin").mkdir(parents=True)
     (config / "after" / "plugin" / "ready.lua").write_text(
-        "io.stdout:write('ready\\n') io.stdout:flush()"
+        "if vim.list_contains(vim.v.argv, '--headless') then io.stdout:write('ready\\n') io.stdout:flush() end"
     )
 
 
@@ -290,6 +305,14 @@ class Neovim:
         """Wait until all hunks have these states, in order of file and position."""
         wanted = "{" + ",".join(f"'{state}'" for state in states) + "}"
         self.wait(f"vim.deep_equal(T.states(), {wanted})", f"hunks are {states}")
+
+    def wait_for_rows(self, *texts: str) -> None:
+        """Wait until each text is shown within one row of the screen."""
+        for text in texts:
+            wanted = json.dumps(json.dumps(text))
+            found = f"row:find(vim.json.decode({wanted}), 1, true)"
+            shown = f"vim.iter(T.screen()):any(function(row) return {found} end)"
+            self.wait(f"(vim.cmd.redraw() or true) and {shown}", f"{text!r} on the screen")
 
     def wait_for_context(self, text: str) -> None:
         """Wait until the context that a question would send has this text."""

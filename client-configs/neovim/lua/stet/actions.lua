@@ -1,6 +1,7 @@
 -- What each action does, by the name that keys, `:Stet` and the help share.
 -- It gets what was typed behind the command (`text`) and the lines of its range (`lines`).
 local ask, chat, review = require('stet.ask'), require('stet.chat'), require('stet.review')
+local hunks = require('stet.hunks')
 local run = require('stet.server').run
 
 return {
@@ -25,7 +26,8 @@ return {
   detach = function() ask.attach('remove') end,
   search = ask.search,
   answer = chat.answer,
-  next = function() review.go('stet.next') end,
-  previous = function() review.go('stet.previous') end,
+  next = hunks.next,
+  previous = hunks.previous,
+  toggle = hunks.toggle,
   cancel = function() run('stet.cancel') end,
 }

@@ -1,7 +1,7 @@
 -- What the user has set: `vim.g.stet = { prefix = …, keys = …, settings = …, cmd = … }`.
 local M = {}
 
-local types = { prefix = { 'string' }, keys = { 'table', 'string' }, settings = { 'table' }, cmd = { 'table' } }
+local types = { prefix = { 'string' }, keys = { 'table', 'string' }, settings = { 'table' }, hunks = { 'string' }, cmd = { 'table' } }
 
 -- Return the user's table, without what is wrong in it, and a sentence for each thing that is.
 function M.read()
@@ -20,6 +20,10 @@ function M.read()
   if type(read.keys) == 'string' and read.keys ~= 'classic' then
     table.insert(problems, "vim.g.stet.keys is a table, or 'classic'")
     read.keys = nil
+  end
+  if read.hunks and not vim.list_contains(require('stet.hunks').modes, read.hunks) then
+    table.insert(problems, "vim.g.stet.hunks is 'inline', 'compact' or 'off'")
+    read.hunks = nil
   end
   return read, problems
 end

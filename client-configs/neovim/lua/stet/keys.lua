@@ -27,6 +27,7 @@ M.list = {
   { name = 'detach', modes = { 'n' }, key = '-', desc = 'detach this file' },
   { name = 'search', modes = { 'n' }, key = 'f', desc = 'search by description' },
   { name = 'answer', modes = { 'n' }, key = 'q', desc = 'answer the question' },
+  { name = 'toggle', modes = { 'n' }, key = 'h', desc = 'show hunks inline, compact or not' },
   { name = 'next', modes = { 'n' }, lhs = ']h', classic = ']h', desc = 'next hunk' },
   { name = 'previous', modes = { 'n' }, lhs = '[h', classic = '[h', desc = 'previous hunk' },
   { name = 'cancel', modes = { 'n' }, key = 'x', desc = 'cancel' },

@@ -1,33 +1,39 @@
 -- Decisions on hunks.
-local keys, server = require('stet.keys'), require('stet.server')
+local hunks, keys, server = require('stet.hunks'), require('stet.keys'), require('stet.server')
 local M = {}
 
--- Call `act` with the hunk under the cursor: a hunk is a diagnostic that carries its id.
+-- Call `act` with the hunk at the cursor, and whether it is a conflict.
 local function at_hunk(act)
-  local stet = server.client()
-  local namespace = stet and vim.lsp.diagnostic.get_namespace(stet.id)
-  local line = vim.fn.line('.') - 1
-  local here = stet and vim.diagnostic.get(0, { namespace = namespace, lnum = line }) or {}
-  local hunk = vim.tbl_get(here, #here, 'user_data', 'lsp', 'data', 'hunk')
-  if not hunk then return vim.notify('Stet: no hunk on this line; ' .. keys.shown('next') .. ' goes to the next') end
-  act(hunk, here[#here])
+  hunks.with_current(function(hunk, is_conflict)
+    if hunk then return act(hunk, is_conflict) end
+    vim.notify('Stet: no hunk on this line; ' .. keys.shown('next') .. ' goes to the next')
+  end)
+end
+
+-- Decide on a hunk. It counts as decided at once, so that the next jump goes past it.
+local function decide(command, hunk, more)
+  local function undecided() hunks.decided(hunk, false) end
+  hunks.decided(hunk)
+  server.run(command, vim.tbl_extend('error', { hunk = hunk }, more or {}), function(answer)
+    if #(answer.refused or {}) > 0 then undecided() end
+  end, undecided)
 end
 
 function M.accept()
-  at_hunk(function(hunk) server.run('stet.accept', { hunk = hunk }) end)
+  at_hunk(function(hunk) decide('stet.accept', hunk) end)
 end
 
 function M.reject(given)
   at_hunk(function(hunk)
-    local function with(reason) return reason and server.run('stet.reject', { hunk = hunk, reason = reason }) end
+    local function with(reason) return reason and decide('stet.reject', hunk, { reason = reason }) end
     if (given.text or '') ~= '' then return with(given.text) end
     vim.ui.input({ prompt = 'Reject, because: ' }, with)
   end)
 end
 
 function M.resolve()
-  at_hunk(function(hunk, diagnostic)
-    if diagnostic.code ~= 'conflict' then return vim.notify('Stet: this hunk is no conflict') end
+  at_hunk(function(hunk, is_conflict)
+    if not is_conflict then return vim.notify('Stet: this hunk is no conflict') end
     local ways = {
       mine = 'Keep my text, drop the proposal',
       theirs = 'Take the proposal, drop my text',
@@ -59,12 +65,6 @@ end
 
 function M.undo() go_back('stet.undo', { accepted = true }, 'no accepted hunk on this line') end
 function M.restore() go_back('stet.restore', { rejected = true, undone = true }, 'no rejected hunk here') end
-
--- Go to a hunk, in any file.
-function M.go(command)
-  local here = { uri = vim.uri_from_bufnr(0), line = vim.fn.line('.') }
-  server.run(command, here, function(found) return found or vim.notify('Stet: nothing to review') end)
-end
 
 -- Decide all hunks of the file, or review them as one diff.
 function M.file(command) server.run(command, { uri = vim.uri_from_bufnr(0) }) end

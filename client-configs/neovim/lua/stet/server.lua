@@ -9,12 +9,15 @@ M.last_root = nil
 function M.clients() return vim.lsp.get_clients({ name = 'stet' }) end
 function M.client() return vim.lsp.get_clients({ name = 'stet', bufnr = 0 })[1] end
 
--- Send a command; `on_answer` gets the result, and an error is shown.
-function M.run(name, argument, on_answer)
+-- Send a command; `on_answer` gets the result, and an error is shown, after which `on_error` is called.
+function M.run(name, argument, on_answer, on_error)
   local stet = M.client() or M.clients()[1] -- the user may have gone elsewhere
   if not stet then return vim.notify('Stet is not running') end
   stet:exec_cmd({ title = name, command = name, arguments = { argument } }, nil, function(err, answer)
-    if err then return messages.refuse(err) end
+    if err then
+      messages.refuse(err)
+      return on_error and on_error()
+    end
     if on_answer then on_answer(answer) end
   end)
 end
@@ -58,6 +61,7 @@ function M.configuration()
     cmd = config.cmd(),
     root_dir = root_dir, -- and no `filetypes`: Stet serves every file, beside its own server
     settings = config.settings(),
+    capabilities = { experimental = { stet = { drawsHunks = true } } },
     handlers = {
       ['window/showMessage'] = messages.show_message,
       ['window/showMessageRequest'] = messages.show_question,
