@@ -161,7 +161,7 @@ class Turning(System):
 
 
 class Turned:
-    """A workspace in which a link or a folder can be replaced by a link that leads outside."""
+    """A workspace in which a link or a folder can be replaced through a symbolic link that leads outside."""
 
     def __init__(self, top: Path, name: str, outside: str = "outside") -> None:
         """Create the workspace; the name `link` makes a link to the folder `real`."""
@@ -173,7 +173,7 @@ class Turned:
             self.place.symlink_to("real")
 
     def turn(self) -> None:
-        """Replace the path by a link that leads outside."""
+        """Replace the path through a symbolic link that leads outside."""
         if self.place.is_symlink():
             self.place.unlink()
         else:

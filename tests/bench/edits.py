@@ -30,7 +30,7 @@ MOST_WRONG = 0.001
 LEAST_RIGHT = 0.85
 ELSEWHERE = "typing elsewhere"
 NEW_MARK = "privacy.redactSecrets"
-"""The rule against writing a redaction mark that the file does not hold."""
+"""The rule against writing a redaction mark that the file does not contain."""
 
 
 @dataclass(slots=True)

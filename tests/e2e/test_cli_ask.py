@@ -313,7 +313,7 @@ def test_a_turn_whose_edits_all_failed_is_reported_and_has_exit_code_one(shell: 
     )
     done = shell.run("ask", "Change it.", "--file", "f.py", "--accept", "all")
     assert (done.returncode, text(shell)) == (1, BEFORE)
-    assert "an edit of f.py applied to no text: " in done.stderr
+    assert "an edit of f.py matched no text: " in done.stderr
 
 
 def test_superseded_refused_and_failed_edits_are_reported_as_text_and_json(
@@ -342,7 +342,7 @@ def test_superseded_refused_and_failed_edits_are_reported_as_text_and_json(
 @pytest.mark.parametrize(
     ("settings", "reason", "who"),
     [
-        ("", "There is no model to ask.", "no model"),
+        ("", "No model is available.", "no model"),
         ('provider = "openai"', "openai wants a key", "no model"),
         (
             'baseUrl = "http://127.0.0.1:9/v1"\nname = "m"',
@@ -350,7 +350,7 @@ def test_superseded_refused_and_failed_edits_are_reported_as_text_and_json(
             "m (openai-compatible)",
         ),
     ],
-    ids=["none", "no key", "not reached"],
+    ids=["none", "no key", "unreachable"],
 )
 def test_missing_model_is_reported_once(shell: Shell, settings: str, reason: str, who: str) -> None:
     del shell.env["STET_SCRIPTED_MODEL"]

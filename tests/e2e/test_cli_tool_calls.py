@@ -61,7 +61,7 @@ async def test_request_is_repeated_in_the_text_protocol_and_reported_once(
     assert done.returncode == 0, done.stderr
     assert (shell.folder / "a.txt").read_text() == "one\n2\n"
     assert ["tools" in asked.body for asked in server.requests] == [True, False, False]
-    assert (done.stdout + done.stderr).count("the tools are put into words") == 1
+    assert (done.stdout + done.stderr).count("Tools are described as text") == 1
 
 
 async def test_explicit_native_tool_calls_are_obeyed(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ async def test_a_fresh_server_gives_the_same_edit_and_a_missed_one_waits_for_the
         async with FakeEditor.start(tmp_path, env=DATA) as editor:
             uri = editor.open("a.py", source, "python")
             turn = await _run(editor, instruction, uri)
-            assert turn["summary"] == "Proposed 1 hunk: check whether that is meant."
+            assert turn["summary"] == "Proposed 1 edit; the model gave no summary."
             (hunk,) = await editor.command("stet.proposals", {"turn": turn["turn"]})
             assert (hunk["state"], editor.text(uri)) == ("pending", source)
             found.append((hunk["old"], hunk["new"], turn["usage"]["totalTokens"]))

@@ -141,7 +141,7 @@ TYPED_LINE = "import math\n"
 COMMENT = "  # Round it to cents. AI!"
 """The comment typed after `COMMENTED`, the last line of `cart.py`."""
 COMMENTED = "    return price"
-COMMENT_ACTION = "Stet: Do what the comment says"
+COMMENT_ACTION = "Stet: Run comment instruction"
 """The title of the code action on the line of the comment."""
 
 TIDY = "Tidy up both files"

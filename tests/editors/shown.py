@@ -24,7 +24,7 @@ ROWS: Mapping[str, str] = MappingProxyType(
         "hover": "diff on hover",
         "preview": "the editor's own preview of edits",
         "next": "to the next hunk, in another file, by",
-        "review": "all that waits as one diff",
+        "review": "all pending hunks as one diff",
         "progress": "what a running turn does",
         "cancel": "cancelled by",
         "question": "a question of the agent's",
@@ -57,7 +57,7 @@ class Shown:
 
     def saw(self, row: str, how: str) -> None:
         """Record how something was shown; a later value must be equal."""
-        assert row in ROWS, f"{row!r} is none of {sorted(ROWS)}"
+        assert row in ROWS, f"{row!r} is not one of {sorted(ROWS)}"
         assert self.seen.setdefault(row, how) == how, f"{row!r} was {self.seen[row]!r}, now {how!r}"
 
     def check(self) -> None:

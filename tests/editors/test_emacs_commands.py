@@ -118,7 +118,7 @@ def test_a_decision_is_taken_back_and_a_conflict_resolved(emacs: Begin) -> None:
 
 def test_nothing_of_it_blocks_emacs_and_a_refusal_is_one_plain_sentence(emacs: Begin) -> None:
     editor = emacs([])
-    editor.press("C-c x s").reported("Stet: there is nothing to send")
+    editor.press("C-c x s").reported("Stet: nothing to send")
     editor.press("C-c x q").reported("Stet: no question is waiting")
     editor.press("C-c x x").reported("Stet: nothing is running")
     editor.press("C-c x n").reported("Stet: no pending hunks")

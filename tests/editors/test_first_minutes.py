@@ -36,7 +36,7 @@ from tests.parts import code_server, emacs, helix, npm, vscode_extension
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 HELLO, BYE = GREET_FILE.before[4], GREET_FILE.before[10]
 FIRST = "\n".join(GREET_FILE.first) + "\n"
-NO_MODEL = ("There is no model to ask.", "`stet model install`", "OPENAI_API_KEY")
+NO_MODEL = ("No model is available.", "`stet model install`", "OPENAI_API_KEY")
 """Texts shown to a user who asks without a model."""
 
 

@@ -214,5 +214,5 @@ def cancel_a_turn(user: ByKeys | ByMenus, shown: Shown) -> None:
     user.ask(given.LONG, at_work)
     shown.saw("progress", user.at_work)
     user.editor.key("x")
-    user.editor.terminal.wait(lambda screen: not spins(screen), "no turn runs")
+    user.editor.terminal.wait(lambda screen: not spins(screen), "no turn is running")
     shown.saw("cancel", "key")

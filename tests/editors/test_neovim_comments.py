@@ -19,7 +19,7 @@ def test_a_comment_is_typed_and_carried_out_from_the_menu_of_code_actions(neovim
     editor.keys("ggA  # double it AI!<Esc>")
     editor.lua(
         """
-        local function wanted(action) return action.title == 'Stet: Do what the comment says' end
+        local function wanted(action) return action.title == 'Stet: Run comment instruction' end
         vim.lsp.buf.code_action({ filter = wanted, apply = true })
         """
     )

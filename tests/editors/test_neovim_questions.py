@@ -93,7 +93,7 @@ def test_a_long_answer_is_shown_at_the_cursor_and_goes_with_it(neovim: Begin) ->
 def test_a_refused_command_is_one_plain_sentence(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
     editor.keys("\\s")
-    reported(editor, "Stet: there is nothing to send: write under the last heading `## You`")
+    reported(editor, "Stet: nothing to send: write below the last `## You`")
     assert "-328" not in editor.lua("return vim.fn.execute('messages')")
 
 

@@ -92,7 +92,7 @@ def test_a_turn_is_cancelled_by_a_key(neovim: Begin) -> None:
     editor.keys("\\ause f-strings<CR>")
     editor.wait("#(T.poll('stet.status') or { turns = {} }).turns == 1", "a turn runs")
     editor.keys("\\x")
-    editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "no turn runs")
+    editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "no turn is running")
     editor.release()
     assert editor.hunks() == []
     assert editor.lines() == GREET_FILE.before

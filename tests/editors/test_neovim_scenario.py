@@ -148,7 +148,7 @@ def cancel_a_turn(editor: Neovim, shown: Shown) -> None:
     editor.wait(f"{LAST_ROW}:find('{given.LONG}', 1, true)", "the turn is shown")
     shown.saw("progress", "message line")
     editor.keys("\\x")
-    editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "no turn runs")
+    editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "no turn is running")
     shown.saw("cancel", "`<leader>x`")
     assert editor.states() == before
 

@@ -107,7 +107,7 @@ class RandomModel:
         for _ in range(dice.choice((0, 1, 5, 40))):
             await asyncio.sleep(0)  # let other messages be processed in between
         if dice.random() < 0.05:
-            on_wait("It is tried again.")
+            on_wait("Retrying.")
         completion = self._answer(dice, request)
         for start in range(0, len(completion.text), 40):
             on_text(completion.text[start : start + 40])

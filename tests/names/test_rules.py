@@ -136,7 +136,7 @@ def test_secret_files_are_known_by_their_name(held_out: bool) -> None:
 
 
 def test_secret_files_are_known_in_a_home_folder_and_deep_in_a_project() -> None:
-    """Some names only say something at the end of a path that begins in a root (`etc/shadow`)."""
+    """Some names only enter some text at the end of a path that begins in a root (`etc/shadow`)."""
     for folder in ("home/me", "packages/a1/deep"):
         assert share([f"{folder}/{one.name}" for one in secrets()], hides) >= LEAST
 

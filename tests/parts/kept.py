@@ -21,7 +21,7 @@ def cache() -> Path:
 
 
 def kept(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder of a part, made by `make` in an empty folder unless it is there already.
+    """The folder of a part, made by `make` in an empty folder unless it is already there.
 
     Args:
         name: The part and all that decides what is in it, above all its version.

@@ -105,7 +105,7 @@ async def test_protected_files_need_their_own_approval(root: Path, tmp_path: Pat
         turn = await run(editor, "Both", uri=uri)
         answer = await editor.command("stet.accept", {"all": True, "protected": True})
         assert [one["reason"] for one in answer["refused"]] == [
-            "this file is protected: accept it alone, with `protected: true`"
+            "protected file: accept it by itself, with `protected: true`"
         ]
         await wait_for_states(editor, **{answer["hunks"][0]: "accepted"})
         assert editor.text(makefile) == "all:\n\ttrue\n"

@@ -87,12 +87,12 @@ async def test_unconfirmed_edit_is_never_sent_twice(root: Path, client: str, how
     ) as editor:
         first, second = await propose(editor, WANTED)
         await editor.command("stet.accept", {"hunk": first})
-        await editor.wait_for_message("Open it, or save it")
+        await editor.wait_for_message("Open or save it")
         assert await states(editor) == {first: "pending", second: "pending"}
         for hunk in (first, second):
             editor.messages.clear()
             await editor.command("stet.accept", {"hunk": hunk})
-            await editor.wait_for_message("it was not seen")
+            await editor.wait_for_message("its text never showed it")
         assert len(editor.applied) == 1
         if how == "open":
             editor.open("a.txt")

@@ -57,9 +57,9 @@ async def test_what_is_refused_twice_is_shown_as_a_patch(root: Path) -> None:
         editor.open("a.txt")
         first, _ = await propose(editor, WANTED)
         await editor.command("stet.accept", {"hunk": first})
-        await editor.wait_for_message("gave no reason")
+        await editor.wait_for_message("without a reason")
         await editor.command("stet.accept", {"hunk": first})
-        await editor.wait_for_message("written down")
+        await editor.wait_for_message("It was saved to")
         [shown] = editor.shown_documents
         assert text_at(shown.uri) == (
             "--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n one\n-two\n+2\n and\n three\n"
@@ -163,7 +163,7 @@ async def test_a_file_that_is_open_is_kept_by_an_editor_that_deletes_none_until_
         editor.open("a.txt")
         [removal] = await propose(editor, {"remove": "a.txt"})
         await editor.command("stet.accept", {"hunk": removal})
-        reported = "a.txt is open in the editor: it is deleted when you close it"
+        reported = "a.txt is open in the editor; it will be deleted when you close it"
         await editor.wait_for_message(reported)
         [hunk] = await editor.command("stet.proposals")
         assert (hunk["state"], hunk["reason"]) == ("sent", reported)

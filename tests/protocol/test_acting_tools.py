@@ -118,7 +118,7 @@ async def test_notes_are_linked_in_their_own_style(root: Path) -> None:
         [hunk] = turn["hunks"]
         assert results[0] == (f"Proposed {hunk}: [[add.py]] in home.md. It waits for the user.\n")
         assert "links to guide.md there already, at line 3" in results[1]
-        assert "is no Markdown note" in results[2]
+        assert "is not a Markdown note" in results[2]
         assert "`edit_file`" in results[2]
         assert "no file 'none.md' to link to" in results[3]
         assert "to: Field required" in results[4]
@@ -199,7 +199,7 @@ async def test_a_file_goes_to_the_trash_on_a_yes_and_comes_back(root: Path, clie
         await wait_for_states(editor, **{hunk: "undone"})
         assert (root / "guide.md").read_text() == GUIDE
         editor.from_server("guide.md")
-        await editor.wait_for_message("Stet: guide.md is back from the trash.")
+        await editor.wait_for_message("Stet: guide.md was restored from the trash.")
         # Neovim would print the label.
         label = None if client == "neovim" else "Stet: Delete guide.md: Old."
         assert {one.label for one in editor.applied} <= {label}

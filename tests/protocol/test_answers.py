@@ -83,7 +83,7 @@ async def test_call_written_as_text_is_reported_once_and_then_fails_the_turn(
         turn = await run(editor, "Do it", uri=editor.open("a.txt"), mode=mode)
         assert (turn["state"], turn["answer"], turn["hunks"]) == ("failed", "", [])
         assert "as text" in turn["error"]
-        assert "What was proposed stays" not in turn["error"]
+        assert "Its proposals are kept" not in turn["error"]
         reported = server.requests[1].body["messages"][-1]
         assert reported["role"] == "user"
         assert '{"name": "edit_file", "arguments": {...}}' in reported["content"]
@@ -110,9 +110,9 @@ async def test_message_of_a_limit_mentions_proposals_only_if_there_are_any(root:
         uri = editor.open("a.txt")
         nothing = await run(editor, "Read on", uri=uri)
         assert (nothing["state"], nothing["hunks"]) == ("limited", [])
-        assert (
-            nothing["error"] == "Stopped after 5 rounds (agent.maxIterations). Ask again to go on."
+        assert nothing["error"] == (
+            "Stopped after 5 rounds (agent.maxIterations). Ask again to continue."
         )
         some = await run(editor, "Edit it", uri=uri)
         assert (some["state"], len(some["hunks"])) == ("limited", 1)
-        assert some["error"].endswith("What was proposed stays; ask again to go on.")
+        assert some["error"].endswith("Its proposals are kept; ask again to continue.")

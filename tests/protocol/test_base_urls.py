@@ -13,13 +13,13 @@ from tests.support.live_turns import run
 from tests.support.restarts import ready
 
 BAD = {
-    "localhost:11434/v1": "no http address",
-    "ftp://x/v1": "no http address",
-    "https://": "no http address",
-    "http://x:70000/v1": "a port that is no number from 1 to 65535",
-    "http:// x/v1": "a blank",
-    "http://${HOST}/v1": "no host that can be looked up",
-    "http://user:hunter2@x/v1": "leave out what is before '@'",
+    "localhost:11434/v1": "not an http URL",
+    "ftp://x/v1": "not an http URL",
+    "https://": "not an http URL",
+    "http://x:70000/v1": "a number from 1 to 65535",
+    "http:// x/v1": "a space or an invisible character",
+    "http://${HOST}/v1": "no valid host",
+    "http://user:hunter2@x/v1": "remove the part before '@'",
 }
 
 
@@ -57,12 +57,12 @@ async def test_each_invalid_url_is_reported_once_with_its_setting_and_a_remedy(r
     async with FakeEditor.start(root, env=env) as editor:
         await ready(editor)
         [first] = reported(editor)
-        assert "'search.baseUrl' can't be followed: it is no http address: write one such" in first
+        assert "'search.baseUrl' is invalid: it is not an http URL: use one such" in first
         for n, (url, why) in enumerate(BAD.items(), 2):
             for _ in range(2):
                 changed(editor, {"model": {"baseUrl": url}, "web": {"baseUrl": ""}})
             await editor.wait_until(partial(is_reported, editor, n))
-            assert "setting 'model.baseUrl' can't be followed: it" in reported(editor)[-1]
+            assert "setting 'model.baseUrl' is invalid: it" in reported(editor)[-1]
             assert why in reported(editor)[-1]
         changed(editor, {"web": {"provider": "brave", "baseUrl": "x"}})
         await editor.wait_until(lambda: "'web.baseUrl'" in reported(editor)[-1])

@@ -15,7 +15,7 @@ from tests.support.live_turns import calls, done, edit, provider, run, scripted,
 from tests.support.openai_server import OpenAIServer
 from tests.support.restarts import ready
 
-DO, ANSWER = "Stet: Do what the comment says", "Stet: Answer the comment"
+DO, ANSWER = "Stet: Run comment instruction", "Stet: Answer comment"
 ON_SAVE = {"instructions": {"onSave": True}}
 
 
@@ -78,7 +78,7 @@ LANGUAGES = [
     ("a.sql", "sql", "select '-- no AI!'\n{}\n", "-- Add a where AI!", "Add a where"),
     ("a.md", "markdown", "# What?\n\n{}\n\nText.\n", "<!-- Shorten this. AI! -->", "Shorten this."),
     ("a.sh", "shellscript", "#!/bin/sh\n{}\nls\n", "# Sort it AI!", "Sort it"),
-    ("a.odd", "oddlang", "say '# no AI!'\n{}\n", "# AI! Say more", "Say more"),
+    ("a.odd", "oddlang", "say '# no AI!'\n{}\n", "# AI! Say more", "Be more specific"),
 ]
 
 
@@ -252,15 +252,15 @@ async def test_policy_refusal_is_reported_and_the_turn_completes(root: Path) -> 
         turn = await chosen(editor, uri, "# double it AI!")
         assert (turn["state"], turn["hunks"]) == ("completed", [])
         assert [one["rule"] for one in turn["rejectedEdits"]] == ["edit.canDelete"]
-        assert turn["summary"].startswith("All done. The comment stays: Refused by the rule")
+        assert turn["summary"].startswith("All done. The comment was kept: Refused by the rule")
 
 
 async def test_missing_instruction_is_reported(root: Path) -> None:
     async with OpenAIServer([]) as server, FakeEditor.start(root, env=provider(server)) as editor:
         for name, text, line, sentence in (
-            ("a.py", "x = '# do it AI!'\n", 1, "Line 1 of 'a.py' has no comment that begins or"),
-            ("b.py", "# do it AI!\nx = 1\n", 2, "Line 2 of 'b.py' has no comment that begins or"),
-            ("c.py", "x = 1  # AI!\n", 1, "says nothing beside `AI!`"),
+            ("a.py", "x = '# do it AI!'\n", 1, "Line 1 of 'a.py' has no comment that starts or"),
+            ("b.py", "# do it AI!\nx = 1\n", 2, "Line 2 of 'b.py' has no comment that starts or"),
+            ("c.py", "x = 1  # AI!\n", 1, "has no text besides `AI!`"),
             (".env", "# do it AI!\n", 1, ".env"),
         ):
             uri = editor.open(name, text, "python" if name != ".env" else "")
@@ -290,7 +290,7 @@ async def test_the_command_answers_at_once_and_takes_the_cursor(root: Path) -> N
             assert (await over(editor, answer["turn"]))["prompt"] == "double it"
         # The median, because other work of the machine may delay any single run.
         assert median(took) < 0.05, took
-        with pytest.raises(JsonRpcException, match="behind the end") as raised:
+        with pytest.raises(JsonRpcException, match="past the end") as raised:
             await editor.command("stet.carryOut", {"uri": uri, "line": 99_999})
         assert raised.value.code == -32602
 

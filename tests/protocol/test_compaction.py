@@ -182,7 +182,7 @@ async def test_a_question_that_never_fits_fails_with_a_sentence(root: Path) -> N
     model = NarrowModel(1000, refusal("openai"), DONE, summary=None)
     [turn] = await asked(root, model, "Hello?")
     assert turn["state"] == "failed"
-    assert "is longer than" in turn["error"]
+    assert "context window" in turn["error"]
 
 
 @pytest.mark.parametrize("name", ["openai", "llama.cpp", "proxy"])
@@ -195,7 +195,7 @@ async def test_a_question_that_is_too_long_does_not_spoil_the_next(root: Path, n
     ):
         uri = editor.open("f0.txt")
         long = await ask(editor, "Look: " + "word " * 11_000, uri=uri)
-        await editor.wait_for_message("longer than")
+        await editor.wait_for_message("context window")
         assert (await editor.command("stet.turn", {"turn": long}))["state"] == "failed"
         plain, again = [await run(editor, prompt, uri=uri) for prompt in ("What now?", "And?")]
     assert [one["state"] for one in (plain, again)] == ["completed"] * 2, plain["error"]
@@ -203,5 +203,5 @@ async def test_a_question_that_is_too_long_does_not_spoil_the_next(root: Path, n
     # The earlier prompt is kept, and the text that was too long is not sent again.
     reported = json.dumps(model.taken[0]["messages"])
     assert "Look: word word" in reported
-    assert "longer than" in reported
+    assert "context window" in reported
     assert len(reported) < 30_000

@@ -39,7 +39,7 @@ async def test_what_would_be_sent_is_opened_as_a_document(
             )
         path = Path(answer["uri"].removeprefix("file://"))
         page = await asyncio.to_thread(path.read_text)
-        assert page.startswith("# What this question would send\n\nWhy?\n\nAbout ")
+        assert page.startswith("# Context preview\n\nWhy?\n\nAbout ")
         for section in answer["sections"]:
             assert f"## {section['name']} ({section['tokens']} tokens)" in page
             assert section["text"] in page
@@ -49,7 +49,7 @@ async def test_what_would_be_sent_is_opened_as_a_document(
         editor.open(path)
         editor.focus(path)
         again = await editor.command("stet.showContext", {"prompt": "Why?"})
-        assert "What this question would send" not in str(again)
+        assert "Context preview" not in str(again)
 
 
 async def test_show_is_true_or_false_and_of_this_command_only(root: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ QUOTED = f"{TEXT} {KEY}"
 
 def reported(editor: FakeEditor) -> list[str]:
     """Return the messages about a failure."""
-    return [one.message for one in editor.messages if "inside Stet" in one.message]
+    return [one.message for one in editor.messages if "internal error" in one.message]
 
 
 async def until(holds: Callable[[], Awaitable[object]]) -> None:
@@ -69,10 +69,10 @@ async def test_a_failure_leaves_a_report_without_anything_private_and_the_sessio
     ) as editor:
         await ready(editor)
         for _ in range(2):
-            refused = pytest.raises(JsonRpcException, match="failed inside Stet")
+            refused = pytest.raises(JsonRpcException, match="internal error in Stet")
             with refused if how == "handler" else nullcontext():
                 await editor.command("test.crash", how, QUOTED)
-        message = await editor.wait_for_message("A report is in")
+        message = await editor.wait_for_message("A crash report is in")
         assert (await editor.command("stet.status"))["ready"]
         [report] = reports(state)
         assert str(report) in message
@@ -107,7 +107,7 @@ async def test_a_fault_in_native_code_is_reported_by_the_next_server(tmp_path: P
         peer.send(command(1, "test.crash", "fault", QUOTED))
         assert await peer.ended() == -signal.SIGSEGV
     async with FakeEditor.start(root, command=SERVER, env=env) as editor:
-        message = await editor.wait_for_message("an earlier run ended by a fatal error")
+        message = await editor.wait_for_message("an earlier run crashed")
         assert str(notes) in message
         [report] = reports(state)
         assert "Segmentation fault" in report.read_text()

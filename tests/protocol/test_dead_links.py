@@ -15,7 +15,7 @@ FILES = {
     "wall/guide2.md": "[[nowhere]]\n",
 }
 SETTINGS = {"context": {"excludedFolders": ["wall"]}}
-NEAR = "'Giude' leads to no file. Like it: docs/guide.md."
+NEAR = "'Giude' does not exist. Similar: docs/guide.md."
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def shown(found: Sequence[lsp.Diagnostic]) -> list[tuple[int, int, int, str]]:
     ]
 
 
-GONE = (4, 4, 11, "'gone.md' leads to no file.")
+GONE = (4, 4, 11, "'gone.md' does not exist.")
 
 
 async def test_dead_links_are_diagnostics_from_asking_to_clearing(root: Path) -> None:
@@ -49,7 +49,7 @@ async def test_dead_links_are_diagnostics_from_asking_to_clearing(root: Path) ->
             ("stet", "dead-link", lsp.DiagnosticSeverity.Warning)
         }
         [image] = await editor.wait_for_diagnostics(closed)
-        assert image.message == "'none.png' leads to no file."
+        assert image.message == "'none.png' does not exist."
         await editor.wait_until(lambda: shown_text(editor) == ["Stet: 3 dead links in 2 files."])
         assert editor.uri("wall/guide2.md") not in editor.diagnostics
         actions = [action.title for action in await editor.actions(uri, "# A")]

@@ -34,11 +34,11 @@ async def test_a_turn_of_a_killed_server_is_answered_from_what_was_kept(tmp_path
             cut = await editor.command("stet.turn", proposing)
             assert (cut["state"], cut["success"], len(cut["hunks"])) == ("failed", False, 1)
             assert cut["error"] == (
-                "Stet was ended while this turn was under way. Ask again for the rest. "
-                "What it had proposed is still there to review."
+                "Stet was stopped during this turn. Ask again to continue. Its proposals are "
+                "still pending."
             )
             nothing = await editor.command("stet.turn", silent)
             assert (nothing["state"], nothing["hunks"]) == ("failed", [])
             assert "proposed" not in nothing["error"]
-            with pytest.raises(JsonRpcException, match="of an earlier run, it is no longer kept"):
+            with pytest.raises(JsonRpcException, match="turns of earlier runs are stored"):
                 await editor.command("stet.turn", "t99")

@@ -138,7 +138,7 @@ async def test_e33_a_client_without_one_of_its_abilities(
             assert (edit_sent.document_changes is None) == (lacks == LACKS["documentChanges"])
             return
         await editor.command("stet.accept", {"hunk": scene.hunk})
-        await editor.wait_for_message("takes no edits")
+        await editor.wait_for_message("does not accept edits")
         assert editor.applied == []
         await scene.holds()
 

@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
         ("edit_file", {"position": "replace:90", "content": "x"}, "replace:90", "90"),
         ("edit_file", {"position": "sideways", "content": "x"}, "sideways", "sideways"),
         ("edit_file", {"old_text": "two"}, "two", "give either old_text and new_text"),
-        ("create_file", {"content": "x"}, None, "exists already"),
+        ("create_file", {"content": "x"}, None, "already exists"),
     ],
     ids=["text not found", "line past the end", "no position", "not readable", "exists"],
 )
@@ -56,10 +56,10 @@ async def test_failed_edit_is_in_the_record_the_message_the_chat_and_the_history
         assert (turn["state"], turn["success"], turn["rejectedEdits"]) == ("completed", False, [])
         shown = editor.messages[-1]
         assert shown.type == lsp.MessageType.Warning
-        assert "nothing was proposed; 1 edit applied to no text: a.txt" in shown.message
+        assert "no proposals; 1 edit matched no text: a.txt" in shown.message
         chat = (await editor.command("stet.openChat"))["uri"]
         page = await asyncio.to_thread(Path(chat.removeprefix("file://")).read_text)
-        assert "1 edit applied to no text" in page
+        assert "1 edit matched no text" in page
         await run(editor, "And now?", uri=uri)
         history = server.requests[-1].body["messages"]
         shown_text = [one["content"] or "" for one in history]
@@ -100,7 +100,7 @@ async def test_turn_with_another_proposed_edit_completes_and_reports_the_failed_
         assert (turn["success"], len(turn["hunks"]), len(turn["failedEdits"])) == (True, 1, 1)
         shown = editor.messages[-1]
         assert shown.type == lsp.MessageType.Info
-        assert "1 hunk to review; 1 edit applied to no text: a.txt;" in shown.message
+        assert "1 hunk to review; 1 edit matched no text: a.txt;" in shown.message
 
 
 async def test_what_a_rule_refuses_is_no_failed_edit(root: Path) -> None:
@@ -125,7 +125,7 @@ async def test_a_comment_stays_where_all_edits_that_it_asked_for_failed(root: Pa
         asked = await editor.command("stet.carryOut", {"uri": uri, "line": 1})
         turn = await end_of(editor, asked["turn"])
         assert (turn["success"], turn["hunks"]) == (False, [])
-        assert "The comment stays." in turn["summary"]
+        assert "The comment was kept." in turn["summary"]
 
 
 async def test_a_refused_edit_takes_no_other_of_its_file_with_it(root: Path) -> None:

@@ -57,9 +57,9 @@ async def test_each_editor_and_the_server_agree_on_the_text_and_its_edits(
         ("helix", "False document has changed"),
         (
             "eglot",
-            "False The editor answered with an error: Edits require another version",
+            "False The editor returned an error: Edits require another version",
         ),
-        ("vscode", "False The editor refused the edit and gave no reason."),
+        ("vscode", "False The editor rejected the edit without a reason."),
     ],
 )
 async def test_each_editor_has_its_own_answer_to_a_stale_edit(
@@ -89,7 +89,7 @@ async def test_a_slow_editor_sends_its_change_with_the_next_request(root: Path) 
     [
         ("neovim", "True", "created\n\n"),
         ("vscode", "True", "created\n"),
-        ("eglot", "False The editor can't create files for a server.", None),
+        ("eglot", "False This editor can't create files for a language server.", None),
     ],
 )
 async def test_a_file_is_created_through_the_editor_or_not_at_all(
@@ -178,7 +178,7 @@ async def test_an_editor_may_take_edits_only_right_after_a_command(root: Path) -
         editor.messages.clear()
         editor.edits_within = 1e-9
         await editor.command("wire.apply", uri, 0)
-        assert await outcome(editor) == "False The editor refused the edit and gave no reason."
+        assert await outcome(editor) == "False The editor rejected the edit without a reason."
         assert editor.text(uri) == "applied one\ntwo\n"
 
 
@@ -200,8 +200,8 @@ async def test_editor_may_claim_an_edit_that_it_did_not_apply(
     [
         ("neovim", "True", "created\n\n"),
         ("helix", "True", "created\n"),
-        ("vscode", "False The editor refused the edit and gave no reason.", "kept\n"),
-        ("sublime", "False The editor answered with an error", "kept\n"),
+        ("vscode", "False The editor rejected the edit without a reason.", "kept\n"),
+        ("sublime", "False The editor returned an error", "kept\n"),
     ],
 )
 async def test_some_editors_empty_a_file_that_they_are_to_create(

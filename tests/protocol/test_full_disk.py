@@ -208,7 +208,7 @@ async def test_what_earlier_runs_have_kept_comes_back_when_there_is_room_again(
         assert await proposals(editor) == {}
         await editor.wait_until(lambda: reported(editor))
         [message] = reported(editor)
-        assert "earlier runs come back" in message
+        assert "Earlier proposals are restored" in message
         assert (await editor.command("stet.status"))["notPersisted"] in message
         second = await run(editor, "Louder", uri=uri)
         six, seven = second["hunks"]

@@ -192,7 +192,7 @@ async def test_a_link_turned_between_the_proposal_and_the_yes_leads_nowhere(tmp_
         shelf.symlink_to(tmp_path / "outside")
         await editor.command("stet.accept", {"hunk": hunk})
         await editor.wait_until(
-            lambda: any("out of the workspace" in one.message for one in editor.messages)
+            lambda: any("outside the workspace" in one.message for one in editor.messages)
         )
         await wait_for_states(editor, **{hunk: "pending"})
         assert editor.applied == []

@@ -264,7 +264,7 @@ async def test_a_block_that_the_editor_does_not_amend_waits_as_it_was_and_may_be
         page = await page_of(editor)
         editor.quirk = Quirk.REFUSE
         save(editor, page, ("+2\n", "+zwei\n"))
-        message = await editor.wait_for_message("h1 is left alone")
+        message = await editor.wait_for_message("h1 unchanged")
         assert "save it again" in message
         assert editor.text("a.py") == MARKED
         assert "+zwei\n" in editor.text(page)

@@ -88,5 +88,5 @@ async def test_conflict_whose_markers_are_in_the_text_already_is_reported(
         editor.change(uri, "two", "deux")
         await wait_for_states(editor, h1="conflict")
         await editor.command("stet.resolve", {"hunk": "h1", "how": "markers"})
-        await editor.wait_for_message("reads like one of the marks")
+        await editor.wait_for_message("looks like a marker")
         assert await states(editor) == {"h1": "conflict"}

@@ -8,7 +8,7 @@ import pytest
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import done, end_of, scripted
 
-DO, ANSWER = "Stet: Do what the comment says", "Stet: Answer the comment"
+DO, ANSWER = "Stet: Run comment instruction", "Stet: Answer comment"
 
 
 @pytest.fixture

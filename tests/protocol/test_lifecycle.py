@@ -189,17 +189,17 @@ async def ask_for_edit(peer: Peer) -> Message:
         ({"result": {"applied": True}}, "True"),
         ({"result": {"applied": True}, "error": None}, "True"),
         ({"result": {"applied": False, "failureReason": "no"}}, "False no"),
-        ({"result": {"applied": False}}, "False The editor refused the edit and gave no reason."),
-        ({"result": {"applied": None}}, "False The editor refused the edit and gave no reason."),
+        ({"result": {"applied": False}}, "False The editor rejected the edit without a reason."),
+        ({"result": {"applied": None}}, "False The editor rejected the edit without a reason."),
         (
             {"error": {"code": -32603, "message": "stale"}},
-            "False The editor answered with an error: stale",
+            "False The editor returned an error: stale",
         ),
-        ({"error": "bare"}, "False The editor answered with an error: bare"),
+        ({"error": "bare"}, "False The editor returned an error: bare"),
         (
             {"result": None},
-            "False The editor answered with an error: The answer is malformed: "
-            "invalid value for type, expected ApplyWorkspaceEditResult @ $.result",
+            "False The editor returned an error: The answer is malformed: invalid value for "
+            "type, expected ApplyWorkspaceEditResult @ $.result",
         ),
     ],
     ids=str,
@@ -222,7 +222,7 @@ async def test_silence_after_an_edit_is_an_outcome_and_a_late_answer_is_ignored(
         await peer.until("window/showMessage")
         peer.send({"jsonrpc": "2.0", "id": message["id"], "result": {"applied": True}})
         state = await peer.state()
-        assert state["outcomes"] == ["False The editor did not answer within 10 s."]
+        assert state["outcomes"] == ["False The editor did not respond within 10 s."]
         assert (state["futures"], state["resultTypes"], state["tasks"]) == (0, 0, 0)
 
 
@@ -231,5 +231,5 @@ async def test_an_editor_without_edits_is_not_asked_for_any() -> None:
         peer.send(APPLY)
         await peer.until("window/showMessage")
         assert (await peer.state())["outcomes"] == [
-            "False The editor takes no edits from a server."
+            "False This editor does not accept edits from a language server."
         ]

@@ -110,7 +110,7 @@ async def test_typing_in_the_word_a_hunk_changes_is_a_conflict_until_it_is_undon
         await editor.wait_for_diagnostics(
             uri, lambda found: [d.code for d in found] == ["conflict", "proposal"]
         )
-        with pytest.raises(Exception, match="you have changed the text it was made for"):
+        with pytest.raises(Exception, match="you edited this text"):
             await editor.command("stet.accept", {"hunk": turn["hunks"][0]})
         answer = await editor.command("stet.accept", {"all": True})
         assert answer["hunks"] == turn["hunks"][1:]

@@ -52,7 +52,7 @@ async def test_nothing_is_sent_that_would_cost_more_than_a_turn_may(root: Path) 
     settings = {"agent": {"maxCost": 0.001}, "model": {"price": {"input": 1, "output": 1000}}}
     turn, n_requests = await asked(root, settings, api.say("Hello."))
     assert (turn["state"], n_requests, turn["priceSource"]) == ("limited", 0, "settings")
-    assert turn["error"].startswith("Nothing was sent: the question would cost about $0.2")
+    assert turn["error"].startswith("Not sent: the request would cost about $0.2")
     place = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
     turn, n_requests = await asked(root, settings, api.say("x"), mode="rewrite", range=place)
     assert (turn["state"], n_requests) == ("limited", 0)
@@ -64,7 +64,7 @@ async def test_an_answer_is_broken_off_where_the_money_is_spent(root: Path) -> N
     settings = {"agent": {"maxCost": 0.01}, "model": {"price": {"input": 0, "output": 10}}}
     turn, _ = await asked(root, settings, flood)
     assert turn["state"] == "limited"
-    assert "(agent.maxCost is $0.01); nothing of it was carried out." in turn["error"]
+    assert "(agent.maxCost is $0.01); none of it was applied." in turn["error"]
 
 
 async def test_a_limit_without_a_price_is_reported_once(root: Path) -> None:

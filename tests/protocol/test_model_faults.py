@@ -73,9 +73,9 @@ async def test_broken_arguments_are_reported_to_the_model_and_kept_out_of_the_hi
 @pytest.mark.parametrize(
     ("replies", "state", "shown_text"),
     [
-        ([api.say(""), api.say("")], "failed", "said nothing"),
-        ([Reply([api.delta(content="Hel")], end=End.CUT)] * 2, "failed", "broke off"),
-        ([Reply([api.delta(content="Hel")], end=End.EOF)] * 2, "failed", "broke off"),
+        ([api.say(""), api.say("")], "failed", "two empty answers"),
+        ([Reply([api.delta(content="Hel")], end=End.CUT)] * 2, "failed", "cut off"),
+        ([Reply([api.delta(content="Hel")], end=End.EOF)] * 2, "failed", "cut off"),
         ([Reply(body="<html>Log in</html>", content_type="text/html")], "failed", "web page"),
         ([api.error(401, "bad key")], "failed", "OPENAI_API_KEY"),
         ([api.error(404, "no such model")], "failed", "model.name"),
@@ -129,8 +129,8 @@ async def test_a_package_that_is_missing_is_reported_with_what_to_do(root: Path)
         turn = await run(editor, "Do it", uri=editor.open("a.txt"))
         assert (turn["state"], turn["error"]) == (
             "failed",
-            "A package that Stet needs can't be used (import of openai halted; None in sys.modules)."
-            " Install `stet-lsp` again where Stet is installed.",
+            "A package that Stet needs can't be loaded (import of openai halted; None in "
+            "sys.modules). Reinstall `stet-lsp` in Stet's environment.",
         )
         assert (await editor.command("stet.status"))["ready"]
 
@@ -177,7 +177,7 @@ async def test_server_without_tool_calls_gets_the_text_protocol_from_then_on(roo
         first, second = await run(editor, "Do it"), await run(editor, "Again")
         assert [turn["state"] for turn in (first, second)] == ["completed", "completed"]
         [note] = first["notes"]
-        assert "takes no tool calls (Unrecognized request argument supplied: tools)" in note
+        assert "does not support tool calls (Unrecognized request argument supplied: tools)" in note
         assert second["notes"] == []
         assert ["tools" in asked.body for asked in server.requests] == [True, False, False]
         assert len([one for one in editor.messages if note in one.message]) == 1

@@ -27,7 +27,7 @@ async def test_an_address_that_may_not_be_used_is_reported_in_the_editor(root: P
     async with FakeEditor.start(root, settings=given) as editor:
         editor.open("a.py")
         message = await editor.wait_for_message("bridges.opencode.url")
-    assert "only https goes there" in message
+    assert "is on another machine: use https" in message
 
 
 async def test_it_is_switched_off_and_on_while_the_server_runs(root: Path) -> None:
@@ -60,5 +60,5 @@ async def test_a_project_can_not_name_a_server_but_switch_yours_off(root: Path) 
             message = await editor.wait_for_message("bridges.opencode.url")
             while not (await editor.command("stet.status"))["ready"]:
                 pass  # each request is a round trip
-        assert "may only narrow" in message
+        assert "can only restrict" in message
         assert (stranger.asked, server.asked) == ([], [])

@@ -115,26 +115,26 @@ async def test_what_can_not_be_attached_is_named_and_nothing_changes(
         await ready(editor)
         await attached(editor, "b.md")
         for name, message in [
-            ("../outside.md", "goes up with `..`"),
-            (str(tmp_path / "outside.md"), "lies outside the workspace"),
-            ((tmp_path / "outside.md").as_uri(), "lies outside the workspace"),
+            ("../outside.md", "contains `..`"),
+            (str(tmp_path / "outside.md"), "is outside the workspace"),
+            ((tmp_path / "outside.md").as_uri(), "is outside the workspace"),
             ("private/e.md", "'private' is an excluded folder"),
             ("private", "'private' is an excluded folder"),
             ("nope.md", "There is no file or folder 'nope.md'."),
-            ("git://x/y", "neither a file of this machine nor untitled"),
+            ("git://x/y", "neither a local file nor untitled"),
             ("untitled:u", "No untitled document 'untitled:u' is open."),
-            ("", "'' is no name of a file or folder"),
+            ("", "'' is not a valid file or folder name"),
         ]:
             code, reported = await refusal(editor, "stet.context", {"add": ["a.md", name]})
             assert (code, message in reported) == (-32602, True), reported
         for given, message in [
             ({"remove": "a.md"}, "'a.md' is not attached"),
             ({"load": "notse"}, "there is no preset 'notse'; did you mean 'notes'?"),
-            ({"delete": "notes"}, "the preset 'notes' stands in the settings"),
-            ({"clear": True, "save": "empty"}, "nothing is attached that could be saved"),
-            ({"save": "a\nb"}, "a preset's name is a line"),
-            ({"scope": "all"}, "'scope' is one of current, linked, folder, open, not 'all'"),
-            ({"linkDepth": 4}, "'linkDepth' is from 0 to 3, not 4"),
+            ({"delete": "notes"}, "the preset 'notes' is defined in the settings"),
+            ({"clear": True, "save": "empty"}, "nothing is attached"),
+            ({"save": "a\nb"}, "a preset name must be one line"),
+            ({"scope": "all"}, "'scope' must be one of current, linked, folder, open, not 'all'"),
+            ({"linkDepth": 4}, "'linkDepth' must be from 0 to 3, not 4"),
             ({"ad": "a.md"}, "did you mean 'add'?"),
         ]:
             code, reported = await refusal(editor, "stet.context", given)

@@ -309,7 +309,7 @@ MESSAGES: dict[str, tuple[Sequence[Message], Errors]] = {
         ],
         [],
     ),
-    "P11 neither request nor answer": (
+    "P11 neither a request nor a response": (
         [{"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "result": 1}, {"jsonrpc": "2.0"}],
         [(None, INVALID_REQUEST)] * 3,
     ),

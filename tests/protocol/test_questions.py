@@ -81,12 +81,12 @@ async def test_a_no_and_a_cancel_end_the_turn_and_send_nothing(root: Path) -> No
         editor.leaves_buttons = True
         uri = editor.open("a.txt")
         turn = await waiting(editor, uri, "To be refused")
-        with pytest.raises(JsonRpcException, match="choose of") as raised:
+        with pytest.raises(JsonRpcException, match="choose one of") as raised:
             await editor.command("stet.answer", "perhaps")
         assert raised.value.code == -32803
         assert (await editor.command("stet.answer", {"choice": "Don't send"}))["turn"] == turn
         assert (await end_of(editor, turn))["state"] == "cancelled"
-        with pytest.raises(JsonRpcException, match="no turn waits"):
+        with pytest.raises(JsonRpcException, match="no turn is waiting"):
             await editor.command("stet.answer", "Send it")
         await editor.wait_for_diagnostics(uri, lambda found: not found)
 
@@ -169,12 +169,14 @@ async def by_command(editor: FakeEditor, uri: str) -> None:
     await editor.wait_for_diagnostics(uri)
     # The action for other words explains how to answer.
     before = len(editor.messages)
-    await editor.choose(uri, "two", f"Stet: Answer turn {turn} in words: What is it called?")
+    await editor.choose(
+        uri, "two", f"Stet: Answer turn {turn} in your own words: What is it called?"
+    )
     await editor.wait_until(lambda: len(editor.messages) > before)
     assert "`stet.answer`" in editor.messages[-1].message
     assert await editor.command("stet.answer", "It is", "Stet") == {"turn": turn}
     await received(editor, turn)
-    with pytest.raises(JsonRpcException, match="waits no more") as raised:
+    with pytest.raises(JsonRpcException, match="was already answered") as raised:
         await editor.command("stet.answer", {"question": question, "text": "Late"})
     assert raised.value.code == -32803
 
@@ -229,7 +231,7 @@ async def test_buttons_of_a_question_that_is_answered_elsewhere_go(
         # The repeated question shows one message, not two.
         assert await editor.command("stet.answer", {"question": question}) == {"turn": turn}
         await editor.wait_until(lambda: len(editor.asked) == 2 and editor.n_buttons == 1)
-        with pytest.raises(JsonRpcException, match="choose of 'Red', 'Green'"):
+        with pytest.raises(JsonRpcException, match="choose one of 'Red', 'Green'"):
             await editor.command("stet.answer", {"choice": "Blue"})
         await editor.command("stet.answer", {"choice": "gr"})
         await received(editor, turn)
@@ -294,7 +296,9 @@ async def test_the_beginning_of_a_choice_answers_the_agents_own_question(root: P
         for shown_text in ("the sec", "nobody", "NO"):
             last = await question_of(editor, turn, after=last)
             for unclear in ("the", " The ", ""):
-                with pytest.raises(JsonRpcException, match="choose of 'The first line', 'The sec"):
+                with pytest.raises(
+                    JsonRpcException, match="choose one of 'The first line', 'The sec"
+                ):
                     await editor.command("stet.answer", {"question": last, "text": unclear})
             await editor.command("stet.answer", {"question": last, "text": shown_text})
         await end_of(editor, turn)

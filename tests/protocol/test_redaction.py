@@ -159,7 +159,7 @@ async def test_keys_are_sent_with_redaction_off_and_the_request_log_records_it(r
         await run(editor, "Hi", uri=editor.open("a.py"))
         text = await written(editor)
         assert "open" in leaked([server.requests[0].body])
-    assert "Secrets were not looked for (`privacy.redactSecrets` is off)." in text
+    assert "Not checked for secrets (`privacy.redactSecrets` is off)." in text
     assert leaked([text]) == []
 
 
@@ -177,11 +177,11 @@ async def test_a_project_may_turn_it_on_but_not_off(root: Path) -> None:
 
 
 LEDGER = """\
-# What was sent
+# Request log
 
-Every request that left Stet in this workspace, the latest first: to models, also those on this
-machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. No text is kept here.
-Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
+Every request that Stet sent from this workspace, latest first: to models (including local
+ones), embedding endpoints, search APIs, web hosts and OpenCode. The text itself is not stored here.
+Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 
 2 requests, about N tokens, 2 secrets redacted.
 

@@ -154,7 +154,7 @@ async def test_without_a_place_to_keep_them_proposals_live_as_long_as_the_server
     (tmp_path / "state").write_text("a file where the folder should be")
     async with FakeEditor.start(root, env=env) as editor:
         uri = editor.open("a.txt")
-        shown_text = await editor.wait_for_message("can't keep its proposals")
+        shown_text = await editor.wait_for_message("can't save its proposals")
         assert str(tmp_path / "state") in shown_text
         await run(editor, "Digits", uri=uri)
         # The hunks' numbers start from the clock, as those of earlier runs are unknown.
@@ -162,4 +162,4 @@ async def test_without_a_place_to_keep_them_proposals_live_as_long_as_the_server
         assert len(accepted) == 3
         await wait_for_states(editor, **dict.fromkeys(accepted, "accepted"))
         assert editor.text(uri) == f"1\ntwo\n3\nfour\n{FIVE}6\n"
-        assert len([one for one in editor.messages if "can't keep" in one.message]) == 1
+        assert len([one for one in editor.messages if "can't save" in one.message]) == 1

@@ -126,7 +126,7 @@ async def test_other_lines_that_were_changed_leave_their_hunk_alone(
     async with reviewing(root, tmp_path) as (editor, uri, _):
         save(editor, uri, lambda text: without(text, "h3").replace("-two\n", "-zwei\n"))
         message = await editor.wait_for_message("1 hunk rejected")
-        assert "h1 is left alone: its lines without `+` are not as they were" in message
+        assert "h1 unchanged: only its `+` lines can be edited" in message
         assert await states(editor) == {"h1": "pending", "h2": "pending", "h3": "rejected"}
 
 
@@ -136,8 +136,8 @@ async def test_a_hunk_that_has_become_another_is_not_amended(root: Path, tmp_pat
         await editor.command("stet.accept", {"hunk": "h2"})
         await wait_for_states(editor, h2="accepted")
         save(editor, uri, lambda text: without(text.replace("+2\n", "+II\n"), "h2"))
-        message = await editor.wait_for_message("is left alone")
-        assert "h1 is left alone: it is another one than the page shows by now" in message
+        message = await editor.wait_for_message("unchanged")
+        assert "h1 unchanged: the hunk has changed since the review was opened" in message
         assert await states(editor) == {"h1": "conflict", "h2": "accepted", "h3": "pending"}
 
 
@@ -184,7 +184,7 @@ async def test_a_new_file_is_amended_and_a_removal_is_only_taken_or_left(
 async def test_a_page_that_lost_its_first_line_does_nothing(root: Path, tmp_path: Path) -> None:
     async with reviewing(root, tmp_path) as (editor, uri, _):
         save(editor, uri, lambda text: "")
-        await editor.wait_for_message("Nothing was done")
+        await editor.wait_for_message("Nothing was changed")
         assert set((await states(editor)).values()) == {"pending"}
 
 
@@ -202,7 +202,7 @@ async def test_the_page_is_no_context_and_nobodys_place(root: Path, tmp_path: Pa
 
 async def test_a_page_of_nothing_is_refused(root: Path, tmp_path: Path) -> None:
     async with reviewing(root, tmp_path) as (editor, _, _):
-        with pytest.raises(Exception, match="nothing is pending there"):
+        with pytest.raises(Exception, match="no pending hunks there"):
             await editor.command("stet.review", {"turn": "t9"})
         with pytest.raises(Exception, match="there is no hunk 'h9'"):
             await editor.command("stet.review", {"hunk": "h9"})
@@ -220,7 +220,7 @@ async def test_a_page_is_known_as_long_as_it_is_open_and_not_long_after_that(
         path.write_text(text)
         editor.open(second)
         save(editor, second, lambda text: without(text, "h2"))
-        assert await editor.wait_for_message("This review is not of this session")
+        assert await editor.wait_for_message("This review is from another session")
         save(editor, first, lambda text: without(text, "h3"))
         await wait_for_states(editor, h1="pending", h2="pending", h3="rejected")
 

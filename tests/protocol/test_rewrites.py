@@ -38,7 +38,7 @@ async def test_the_selection_of_any_editor_is_replaced_and_nothing_else(
 
 
 @pytest.mark.parametrize("model", ["```\nTWO\n```", "TWO"])
-@pytest.mark.parametrize("title", ["Stet: Document this", "Stet: Correct grammar", "Stet: Shout"])
+@pytest.mark.parametrize("title", ["Stet: Document", "Stet: Correct grammar", "Stet: Shout"])
 async def test_an_action_on_part_of_a_line_rewrites_that_part(
     root: Path, tmp_path: Path, title: str, model: str
 ) -> None:
@@ -102,8 +102,8 @@ async def test_on_an_empty_selection_no_rewrite_is_offered(root: Path, tmp_path:
     async with FakeEditor.start(root, client="vscode", env=scripted(tmp_path)) as editor:
         uri = editor.open("a.md", "")
         titles = [action.title for action in await editor.actions(uri, "")]
-        assert "Stet: Explain this" in titles
-        assert "Stet: Document this" not in titles
+        assert "Stet: Explain" in titles
+        assert "Stet: Document" not in titles
 
 
 async def test_what_helix_sends_without_a_selection_means_the_line(

@@ -71,7 +71,7 @@ def broken(number: int) -> Reply:
             10,
             "10 rounds",
         ),
-        ([api.say(""), api.say(" ")], 3, "without saying that it was done"),
+        ([api.say(""), api.say(" ")], 3, "without finishing"),
     ],
     ids=["the same call", "two calls in turns", "the same error", "never done", "only silence"],
 )
@@ -160,7 +160,7 @@ async def test_time_that_runs_out_after_the_first_round_is_a_limit(
     turn, _ = await ran(root, Reply(events, End.HANG), maxSeconds=3)
     assert turn["state"] == "limited"
     assert turn["error"] == (
-        "Stopped after 3 seconds (agent.maxSeconds). What was proposed stays; ask again to go on."
+        "Stopped after 3 seconds (agent.maxSeconds). Its proposals are kept; ask again to continue."
     )
 
 
@@ -171,7 +171,7 @@ async def test_a_hanging_model_fails_the_turn_within_its_time(
     started = time.monotonic()
     turn = await asked(root, Reply(events, End.HANG), maxSeconds=3)
     assert turn["state"] == "failed"
-    assert "said nothing within" in turn["error"] or "fell silent" in turn["error"]
+    assert "did not respond within" in turn["error"] or "stopped responding" in turn["error"]
     assert time.monotonic() - started < 15
 
 

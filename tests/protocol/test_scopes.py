@@ -83,6 +83,6 @@ async def test_what_is_outside_the_scope_is_refused_and_the_model_and_the_user_a
             assert (f"{reason}{WHAT[scope]}" in answer) == (name in refused)
         assert WHAT[scope] in server.requests[0].body["messages"][0]["content"]
         message = await editor.wait_for_message("edit")
-        assert f"{len(refused)} edits refused by the rule edit.scope for " in message
+        assert f"{len(refused)} edits refused by rule edit.scope for " in message
         for name in refused[:3]:
             assert name in message

@@ -115,12 +115,12 @@ async def test_the_folder_may_be_the_root_by_any_of_its_names(editor: FakeEditor
     [
         ({}, "stet.search needs 'query'"),
         ({"query": "  "}, "stet.search needs 'query'"),
-        ({"query": "x" * 1001}, "'query' has 1,001 characters; 1,000 is the most"),
-        ({"query": "x", "limit": 0}, "'limit' is a whole number from 1 to 200, not 0"),
-        ({"query": "x", "limit": 201}, "'limit' is a whole number from 1 to 200, not 201"),
-        ({"query": "x", "limit": True}, "'limit' is a whole number from 1 to 200, not True"),
+        ({"query": "x" * 1001}, "'query' has 1,001 characters; the maximum is 1,000"),
+        ({"query": "x", "limit": 0}, "'limit' must be a whole number from 1 to 200, not 0"),
+        ({"query": "x", "limit": 201}, "'limit' must be a whole number from 1 to 200, not 201"),
+        ({"query": "x", "limit": True}, "'limit' must be a whole number from 1 to 200, not True"),
         ({"query": "x", "folder": "nope"}, "There is no folder 'nope' in the workspace."),
-        ({"query": "x", "folder": "../.."}, "goes up with `..`"),
+        ({"query": "x", "folder": "../.."}, "contains `..`"),
         ({"query": "x", "folders": "a"}, "did you mean 'folder'?"),
     ],
 )
@@ -196,7 +196,7 @@ async def test_without_a_folder_there_is_nothing_to_index_and_it_is_reported(
     tmp_path: Path,
 ) -> None:
     async with FakeEditor.start(None) as alone:
-        with pytest.raises(JsonRpcException, match="nothing to index"):
+        with pytest.raises(JsonRpcException, match="Nothing to index"):
             await alone.command("stet.reindex")
         assert await alone.command("stet.search", "anything") == []
         assert (await alone.command("stet.status"))["index"]["state"] == "off"

@@ -153,7 +153,9 @@ async def test_server_that_is_not_ready_in_time_reports_it(root: Path, env: dict
         await editor.command("stet.status")
         await editor.command("test.jump", 11)
         for task in tasks:
-            with pytest.raises(JsonRpcException, match=r"within 10 s; nothing was done") as refused:
+            with pytest.raises(
+                JsonRpcException, match=r"within 10 s; nothing was changed"
+            ) as refused:
                 await task
             assert refused.value.code == -32803
         editor.settings_reported.set()

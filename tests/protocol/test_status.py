@@ -19,7 +19,7 @@ async def test_status_after_a_turn_without_a_model_holds_the_reason(tmp_path: Pa
     missing = {"STET_SCRIPTED_MODEL": str(tmp_path / "script.json")}
     async with FakeEditor.start(root, env=missing) as editor:
         before = await editor.command("stet.status")
-        assert (before["model"], before["why"]) == (None, "no turn has needed a model yet")
+        assert (before["model"], before["why"]) == (None, "no model has been needed yet")
         turn = await run(editor, "Hello", uri=editor.open("a.txt"))
         assert turn["state"] == "failed"
         after = await editor.command("stet.status")

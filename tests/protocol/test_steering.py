@@ -80,7 +80,7 @@ async def test_steering_without_a_running_turn_is_refused(root: Path) -> None:
         OpenAIServer([DONE]) as server,
         FakeEditor.start(root, env=provider(server)) as editor,
     ):
-        with pytest.raises(JsonRpcException, match="no turn runs") as raised:
+        with pytest.raises(JsonRpcException, match="no turn is running") as raised:
             await editor.command("stet.steer", "Use tabs")
         assert raised.value.code == -32803
         turn = await run(editor, "Do it", uri=editor.open("a.txt"))

@@ -165,7 +165,7 @@ async def test_a_lens_names_what_it_was_shown_for(root: Path, tmp_path: Path) ->
         command = (await lenses_of(editor, uri))[0].command
         assert command is not None
         editor.change(uri, "side = self.side", "side  = self.side")
-        with pytest.raises(Exception, match="no longer what was named") as changed:
+        with pytest.raises(Exception, match="has changed since you selected it") as changed:
             await editor.command(command.command, *(command.arguments or ()))
         assert changed.value.code == -32801  # type: ignore[attr-defined]
 
@@ -205,13 +205,13 @@ async def test_a_conflict_is_a_warning_with_its_ways_out_and_all_three_sides(
             uri, lambda found: "conflict" in [d.code for d in found]
         )
         assert shown.severity is lsp.DiagnosticSeverity.Warning
-        ways = "keep yours, take the proposal, put both in, or have it done again"
+        ways = "Keep yours, take the proposal, keep both, or retry."
         assert ways in shown.message
         assert (await titles(editor, uri, "self.edge"))[:10] == [
-            f"Stet: Keep my text, drop hunk 1/3 ({hunks[0]})",
-            f"Stet: Take the text of hunk 1/3 ({hunks[0]})",
-            f"Stet: Put conflict markers for hunk 1/3 ({hunks[0]})",
-            f"Stet: Have it done again: hunk 1/3 ({hunks[0]})",
+            f"Stet: Keep mine, drop hunk 1/3 ({hunks[0]})",
+            f"Stet: Take the proposal: hunk 1/3 ({hunks[0]})",
+            f"Stet: Keep both, with conflict markers: hunk 1/3 ({hunks[0]})",
+            f"Stet: Retry hunk 1/3 ({hunks[0]})",
             f"Stet: Reject hunk 1/3 ({hunks[0]})",
             f"Stet: Show diff of hunk 1/3 ({hunks[0]})",
             "Stet: Accept the 2 hunks in `Circle.area`",
@@ -221,11 +221,11 @@ async def test_a_conflict_is_a_warning_with_its_ways_out_and_all_three_sides(
         ]
         hover = await hover_at(editor, uri, "self.edge")
         assert hover is not None
-        sides = ("It was made for:", "self.side", "You have:", "self.edge", "It proposes:", "_side")
+        sides = ("Original:", "self.side", "Yours:", "self.edge", "Proposed:", "_side")
         places = [hover.index(side) for side in sides]
         assert places == sorted(places)
         lenses = [lens.command.title for lens in await lenses_of(editor, uri) if lens.command]
-        assert lenses[:3] == ["Conflict: Private | Keep mine", "Take theirs", "Do it again"]
+        assert lenses[:3] == ["Conflict: Private | Keep mine", "Take theirs", "Retry"]
 
 
 async def test_what_a_model_writes_makes_no_links_in_a_hover(root: Path, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ async def test_a_new_file_is_shown_at_its_first_line(root: Path, tmp_path: Path)
         await run(editor, "Write", uri=editor.open("shapes.py"))
         [shown] = await editor.wait_for_diagnostics("docs/new.md")
         assert shown.range == lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
-        assert shown.message.splitlines()[-2:] == ["(a new file)", "+# New"]
+        assert shown.message.splitlines()[-2:] == ["(new file)", "+# New"]
 
 
 async def test_proposals_have_every_key_of_the_contract(root: Path, tmp_path: Path) -> None:

@@ -88,7 +88,5 @@ async def test_calls_whose_turn_has_not_come_are_canceled_with_the_turn(root: Pa
         await editor.command("stet.cancel", turn)
         ended = await end_of(editor, turn)
         assert [call["state"] for call in ended["toolCalls"]] == ["canceled", "canceled", "error"]
-        assert all(
-            "before this call was carried out" in call["error"] for call in ended["toolCalls"]
-        )
+        assert all("before this call was run" in call["error"] for call in ended["toolCalls"])
         assert (ended["hunks"], ended["question"]) == ([], None)

@@ -50,7 +50,7 @@ async def test_a_project_can_not_turn_it_on(tmp_path: Path) -> None:
     state = tmp_path / "state"
     env = {**scripted(tmp_path, done("Yes.")), "XDG_STATE_HOME": str(state)}
     async with FakeEditor.start(root, env=env) as editor:
-        assert "log.traceModel" in await editor.wait_for_message("only narrow")
+        assert "log.traceModel" in await editor.wait_for_message("only restrict")
         await run(editor, "Why?")
     assert not list((state / "stet" / "log").glob("model-trace*"))
 
@@ -63,7 +63,7 @@ async def test_settings_of_a_project_are_not_logged(tmp_path: Path) -> None:
     state = tmp_path / "state"
     env = {**scripted(tmp_path, done("Yes.")), "XDG_STATE_HOME": str(state)}
     async with FakeEditor.start(root, env=env) as editor:
-        reported = await editor.wait_for_message("more: `stet doctor`")
+        reported = await editor.wait_for_message("more (see `stet doctor`")
         await run(editor, "Why?")
     assert len(reported) < 10_000
     assert "\x1b" not in reported

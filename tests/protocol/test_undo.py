@@ -90,7 +90,7 @@ async def test_a_hunk_that_was_written_over_is_not_undone_and_the_rest_is(
         uri = editor.open("a.txt")
         first, second = await accepted(editor, uri)
         editor.change(uri, "2\n", "zwei\n")
-        with pytest.raises(Exception, match="you have changed these lines since") as refused:
+        with pytest.raises(Exception, match="you have edited these lines since") as refused:
             await editor.command("stet.undo", {"hunk": first})
         assert refused.value.code == -32803  # type: ignore[attr-defined]
         answer = await editor.command("stet.undo", {"turn": "t1"})
@@ -112,7 +112,9 @@ async def test_what_was_not_accepted_can_not_be_undone(root: Path, tmp_path: Pat
             await editor.command("stet.undo", {"hunk": "h99"})
         with pytest.raises(Exception, match="has no argument 'huk'; did you mean 'hunk'"):
             await editor.command("stet.undo", {"hunk": first, "huk": first})
-        with pytest.raises(Exception, match=r"has no argument 'state'\. It takes: all, .*, uri"):
+        with pytest.raises(
+            Exception, match=r"has no argument 'state'\. Valid arguments: all, .*, uri"
+        ):
             await editor.command("stet.undo", {"hunk": first, "state": "accepted"})
 
 
@@ -147,14 +149,14 @@ async def test_conflict_is_resolved_with_the_users_text_or_the_agents(
     async with FakeEditor.start(root, client=client, env=numbers(tmp_path)) as editor:
         uri = editor.open("a.txt")
         hunk = await conflict(editor, uri)
-        with pytest.raises(Exception, match=r"`stet\.resolve` has"):
+        with pytest.raises(Exception, match=r"resolve it with `stet\.resolve`"):
             await editor.command("stet.accept", {"hunk": hunk})
         await editor.command("stet.resolve", {"hunk": hunk, "how": "mine"})
         assert (await states(editor))[hunk] == "rejected"
         assert editor.text(uri) == TEXT.replace("two", "zwei")
         await editor.command("stet.restore", hunk)
         await editor.wait_for_diagnostics(uri, lambda found: len(found) == 2)
-        await editor.choose(uri, "zwei", "Stet: Take the text of hunk 1/2")
+        await editor.choose(uri, "zwei", "Stet: Take the proposal: hunk 1/2")
         await wait_for_states(editor, **{hunk: "accepted"})
         assert editor.text(uri) == TEXT.replace("two", "2")
 
@@ -198,7 +200,7 @@ async def test_resolve_reports_missing_arguments(root: Path, tmp_path: Path) -> 
         with pytest.raises(Exception, match="'mine', 'theirs', 'markers', 'retry', not 'ours'"):
             await editor.command("stet.resolve", {"hunk": hunk, "how": "ours"})
         editor.change(uri, "zwei\n", "two\n")
-        with pytest.raises(Exception, match="is no conflict: it is pending"):
+        with pytest.raises(Exception, match="is not in conflict: it is pending"):
             await editor.command("stet.resolve", {"hunk": hunk, "how": "theirs"})
 
 
@@ -271,7 +273,7 @@ async def test_message_of_a_blocked_undo_does_not_mention_accepting(root: Path) 
         editor.open("c.txt")
         editor.type("c.txt", 0, 0, "typed\n")
         await editor.command("stet.undo", {"hunk": move})
-        await editor.wait_for_message("save it, or take it back, and then try again")
+        await editor.wait_for_message("save or revert them, then try again")
         assert await states(editor) == {move: "accepted"}
         editor.from_server("a.txt", "c.txt")
 
@@ -306,7 +308,7 @@ async def test_the_editors_undo_lets_a_hunk_wait_again_and_its_redo_accepts_it(
         # An accept of all does not include hunks that the user has just undone.
         answer = await editor.command("stet.accept", {"all": True})
         assert answer["hunks"] == []
-        assert "needs an approval of its own" in answer["refused"][0]["reason"]
+        assert "accept it by itself" in answer["refused"][0]["reason"]
         await editor.command("stet.accept", {"hunk": second})
         await wait_for_states(editor, **{second: "accepted"})
         assert editor.text(uri) == "zero\none\n2\nthree\n4\nfive\n"

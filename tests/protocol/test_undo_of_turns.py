@@ -56,7 +56,7 @@ async def test_a_new_file_that_the_user_has_written_in_stays_with_what_they_wrot
         create, edit = await do(editor, CREATE, EDIT_NEW)
         editor.type("new.txt", 0, 0, "mine\n")
         await editor.command("stet.undo", {"turn": "t1"})
-        await editor.wait_for_message("You have changed new.txt since; delete it yourself.")
+        await editor.wait_for_message("You have edited new.txt since; delete it yourself.")
         await wait_for_states(editor, **{create: "accepted", edit: "undone"})
         assert editor.text("new.txt") == f"mine\n{NEW}"
 
@@ -65,7 +65,7 @@ async def test_what_is_to_be_undone_before_a_new_file_is_named(root: Path) -> No
     async with FakeEditor.start(root, command=PROPOSING_SERVER) as editor:
         create, edit = await do(editor, CREATE, EDIT_NEW)
         await editor.command("stet.undo", {"hunk": create})
-        await editor.wait_for_message(f"new.txt has another text since {edit}: undo that first")
+        await editor.wait_for_message(f"new.txt was changed by {edit}: undo that first")
         assert set((await states(editor)).values()) == {"accepted"}
         await editor.command("stet.undo", {"hunk": edit})
         await wait_for_states(editor, **{edit: "undone"})

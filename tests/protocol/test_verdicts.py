@@ -63,24 +63,12 @@ async def test_the_model_receives_what_the_user_made_of_its_proposals(root: Path
         await run(editor, "Go on", uri=uri)
         reported = question(server, 5)
         assert reported == (
-            "<since_last_turn>\n"
-            "What became of your proposals:\n"
-            f"- {four} a.txt line 5 (four to 4): conflict: the user has written over the place, so "
-            "it can't be accepted\n"
-            "    There now:\n"
-            "    | vier\n"
-            f"- {three} a.txt line 4 (three to 3): rejected\n"
-            "    The user says: A word\\n- h9: accepted\n"
-            f"- {two} in a.txt: accepted\n"
-            f"- {five} a.txt line 6 (five to 5): pending\n"
-            "Changed since you saw it, not by your proposals:\n"
-            "- a.txt:\n"
-            "    line 1:\n"
-            "    + zero\n"
-            "    line 5:\n"
-            "    - four\n"
-            "    + vier\n"
-            "</since_last_turn>\n"
+            f"<since_last_turn>\nStatus of your proposals:\n- {four} a.txt line 5 (four to 4): "
+            "conflict: the user has edited that text, so it can't be accepted\n    There now:\n    "
+            f"| vier\n- {three} a.txt line 4 (three to 3): rejected\n    The user says: A "
+            f"word\\n- h9: accepted\n- {two} in a.txt: accepted\n- {five} a.txt line 6 (five to "
+            "5): pending\nChanged since you saw it, not by your proposals:\n- a.txt:\n    line "
+            "1:\n    + zero\n    line 5:\n    - four\n    + vier\n</since_last_turn>\n"
         )
         shown = {section["name"]: section["text"] for section in preview["sections"]}
         assert shown["since_last_turn"] + "\n" == reported
@@ -174,10 +162,8 @@ async def test_a_hunk_that_is_in_the_text_is_reported_and_read_as_one_that_waits
         await editor.wait_until(lambda: "<<<<<<<" in editor.text(uri))
         [second] = (await run(editor, "Second", uri=uri))["hunks"]
         assert question(server, 2) == (
-            "<since_last_turn>\n"
-            "What became of your proposals:\n"
-            f"- {first} a.txt line 2 (two to 2): pending, as a block in the text itself\n"
-            "</since_last_turn>\n"
+            f"<since_last_turn>\nStatus of your proposals:\n- {first} a.txt line 2 (two to 2): "
+            "pending, as a block in the text itself\n</since_last_turn>\n"
         )
         read = server.requests[3].body["messages"][-1]["content"]
         assert read == (
@@ -214,11 +200,8 @@ async def test_a_file_that_was_moved_removed_or_taken_back_as_accepted_is_report
         await wait_for_states(editor, **{move: "accepted", remove: "accepted"})
         await run(editor, "Go on")
         assert question(server, 5) == (
-            "<since_last_turn>\n"
-            "What became of your proposals:\n"
-            f"- {remove} in d.txt: accepted\n"
-            f"- {move} in m.txt: accepted, the file is n.txt now\n"
-            "</since_last_turn>\n"
+            f"<since_last_turn>\nStatus of your proposals:\n- {remove} in d.txt: accepted\n- "
+            f"{move} in m.txt: accepted, the file is now n.txt\n</since_last_turn>\n"
         )
         editor.write(root / "n.txt", "en\n")
         await run(editor, "And on")
@@ -227,8 +210,8 @@ async def test_a_file_that_was_moved_removed_or_taken_back_as_accepted_is_report
         await editor.command("stet.undo", {"hunk": move})
         await wait_for_states(editor, **{move: "undone"})
         await run(editor, "And on and on")
-        assert "no such file" not in question(server, 7)
+        assert "no longer exists" not in question(server, 7)
         (root / "m.txt").unlink()
         await run(editor, "Well")
-        assert "- m.txt: there is no such file any more\n" in question(server, 8)
+        assert "- m.txt: this file no longer exists\n" in question(server, 8)
         editor.from_server("m.txt", "n.txt", "d.txt")

@@ -197,7 +197,8 @@ async def test_a_host_that_nobody_named_is_asked_for_and_a_no_sends_nothing(
         uri = editor.open("a.md")
         turn = await ask(editor, "What is fish?", uri=uri)
         assert await waiting_for(editor, uri, turn) == (
-            f"Read the page {NOWHERE}? Neither you nor a search has named this host here."
+            f"Read the page {NOWHERE}? This host was not mentioned by you or found by a search "
+            "here."
         )
         await editor.choose(uri, "Fish", "Stet: Don't read it")
         ended = await end_of(editor, turn)
@@ -260,7 +261,7 @@ async def test_new_addresses_of_a_known_host_are_bounded_over_a_chat_and_a_resta
             await run(editor, "And the third", uri=uri)
             turn = await ask(editor, "And the fourth", uri=uri)
             asked = await waiting_for(editor, uri, turn)
-            assert asked.endswith("this chat carry 320 characters since you were last asked.")
+            assert asked.endswith("this chat have sent 320 characters since you were last asked.")
             await editor.command("stet.answer", "Read it")
             await end_of(editor, turn)
             assert (await run(editor, "And the fifth", uri=uri))["state"] == "completed"  # again

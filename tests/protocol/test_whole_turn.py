@@ -64,15 +64,15 @@ async def test_each_kind_is_shown_at_the_first_line_of_its_file(root: Path, tmp_
         assert remove.range.start.line == 0
         assert remove.message.splitlines() == [
             "Delete old.md: outdated",
-            "(old.md has text that is not saved: save it, or take it back, and then try again.)",
-            "(the file goes to Stet's trash; it can be brought back)",
+            "(old.md has unsaved changes: save or revert them, then try again.)",
+            "(moves the file to Stet's trash; can be undone)",
             "-Older.",
         ]
         assert link.range.start.line == 2
         moved = [h for h in await editor.command("stet.proposals") if h["kind"] == "move"]
         assert [(h["uri"], h["newUri"]) for h in moved] == [(guide, editor.uri("docs/guide.md"))]
         titles = [action.title for action in await editor.actions(guide, "# Guide")]
-        assert "Stet: Accept the move with its 1 links" in titles
+        assert "Stet: Accept the move and its 1 link updates" in titles
         text = await _review(editor)
         for part in (
             "diff --git a/old.md b/old.md\ndeleted file mode 100644\n--- a/old.md\n+++ /dev/null\n",

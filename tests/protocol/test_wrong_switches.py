@@ -101,12 +101,11 @@ async def test_at_the_start_a_wrong_form_is_reported_and_leaves_nothing_on(
         assert await off(editor) == USUAL | named | {"read_file", "list_files"}
         read = "'edit_file'" if named else "nothing"
         assert (
-            f"setting 'agent.disabledTools' should be a list of texts: it is read as {read}"
+            f"setting 'agent.disabledTools' should be a list of strings; using {read}"
             in reported(editor)
         )
-        assert (
-            "'agent.disabledGroups' should be a list of texts: it is read as 'workspace'"
-            in reported(editor)
+        assert "'agent.disabledGroups' should be a list of strings; using 'workspace'" in reported(
+            editor
         )
 
 
@@ -156,9 +155,8 @@ async def test_what_is_denied_in_a_wrong_form_is_hidden(root: Path, value: Any) 
         root, client="kakoune", env=scripted(root.parent), options=options
     ) as editor:
         assert "line 1" not in str(await shown(editor))
-        assert (
-            "setting 'privacy.deny' should be a list of texts: it is read as 'b.txt'"
-            in reported(editor)
+        assert "setting 'privacy.deny' should be a list of strings; using 'b.txt'" in reported(
+            editor
         )
 
 
@@ -171,5 +169,5 @@ async def test_a_question_with_a_wrong_form_is_refused(root: Path) -> None:
             with pytest.raises(JsonRpcException) as caught:
                 await editor.command(command, {"prompt": "Hello", key: value})
             assert caught.value.code == -32602
-            assert f"{key!r} is a list of strings" in caught.value.message
+            assert f"{key!r} must be a list of strings" in caught.value.message
         assert (await editor.command("stet.status"))["turns"] == []

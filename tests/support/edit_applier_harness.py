@@ -37,7 +37,7 @@ ALL = frozenset({"create", "rename", "delete"})
 Act = Callable[["ApplyHarness", str, Sequence[lsp.TextEdit]], ApplyOutcome]
 YES = ApplyOutcome(applied=True)
 NO = ApplyOutcome(applied=False, reason="It does not want to.")
-SILENT = ApplyOutcome(applied=False, reason="The editor did not answer within 10 s.")
+SILENT = ApplyOutcome(applied=False, reason="The editor did not respond within 10 s.")
 
 
 def applies(world: "ApplyHarness", uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:

@@ -102,7 +102,7 @@ class MemorySystem(System):
         if isinstance(content, bytes):
             return content[:limit]
         if real in self._entries:
-            raise OSError(errno.EINVAL, "Is no regular file", str(path))
+            raise OSError(errno.EINVAL, "Not a regular file", str(path))
         raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
 
     def read_real(self, path: Path, limit: int) -> bytes:
@@ -147,7 +147,7 @@ class MemorySystem(System):
         """Rename a user's file to a name that does not exist.
 
         Raises:
-            OSError: If `path` is no regular file, or `new` exists.
+            OSError: If `path` is ot a regular file, or `new` exists.
         """
         data, mtime = self._regular_content(path), self._mtimes[path]
         same_entry = not self.case_sensitive and self._key(path) == self._key(new)
@@ -161,7 +161,7 @@ class MemorySystem(System):
         """Copy a user's file into the trash; return the path of the copy.
 
         Raises:
-            OSError: If `path` is no regular file.
+            OSError: If `path` is ot a regular file.
         """
         data = self._regular_content(path)
         stamp = _TRASH / f"{self.time:.0f}"
@@ -174,7 +174,7 @@ class MemorySystem(System):
         """Move a user's file into the trash; return the new path.
 
         Raises:
-            OSError: If `path` is no regular file.
+            OSError: If `path` is ot a regular file.
         """
         place = self.copy_to_trash(path)
         self.remove(path)
@@ -288,7 +288,7 @@ class MemorySystem(System):
         if found is None:
             raise FileNotFoundError(errno.ENOENT, "No such file", str(path))
         if found.kind is not FileKind.FILE:
-            raise OSError(errno.EINVAL, "Is no regular file", str(path))
+            raise OSError(errno.EINVAL, "Not a regular file", str(path))
         self._check_no_link(path.parent)
         return self.read_bytes(path, found.size)
 
@@ -303,7 +303,7 @@ class MemorySystem(System):
 
     def _check_no_link(self, folder: Path) -> None:
         if self.real_path(folder) != folder:
-            raise OSError(errno.ELOOP, "A folder above it is a link", str(folder))
+            raise OSError(errno.ELOOP, "A parent folder is a symbolic link", str(folder))
 
     def _set(self, path: Path, content: bytes | Path | None, mtime: float) -> None:
         self._entries[path] = content

@@ -74,7 +74,7 @@ def _is_flat(value: object) -> bool:
 
 
 def _refuse(constant: str) -> object:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 class StrictProvider:

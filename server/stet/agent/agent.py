@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
 
-PROPOSALS_REMAIN = "What it had proposed is still there to review."
+PROPOSALS_REMAIN = "Its proposals are still pending."
 _ID = re.compile("t[0-9]{1,20}")
 _WITHDRAWN_STATES = {HunkState.WITHDRAWN, HunkState.SUPERSEDED}
 
@@ -144,11 +144,9 @@ class Agent:
             UnknownTurn: If no turn has this id.
         """
         if (turn := self._turns.get(turn_id)) is None:
-            message = f"there is no turn {turn_id!r}"
+            message = f"no turn {turn_id!r}"
             if _ID.fullmatch(turn_id):
-                message += (
-                    f"; if it is of an earlier run, it is no longer kept: the last {MAX_TURNS} are"
-                )
+                message += f"; only the last {MAX_TURNS} turns of earlier runs are stored"
             raise UnknownTurn(message)
         return turn
 
@@ -209,12 +207,13 @@ class Agent:
         ]
         target = self.turn(turn_id) if turn_id else next(reversed(running), None)
         if target is None:
-            raise NotRunning("no turn runs: ask with `stet.ask`")
+            raise NotRunning("no turn is running: start one with `stet.ask`")
         if target not in running:
-            raise NotRunning(f"the turn {target.id!r} does not run, it is {target.state}")
+            raise NotRunning(f"the turn {target.id!r} is not running: it is {target.state}")
         if target.ask.mode is Mode.REWRITE:
             raise NotRunning(
-                f"the turn {target.id!r} rewrites in one shot: cancel it and ask in other words"
+                f"the turn {target.id!r} is a one-shot rewrite and can't be steered: cancel it "
+                "and ask again"
             )
         self._runners[target.id].steering.append(text)
         return target.id

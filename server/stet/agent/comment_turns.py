@@ -87,12 +87,12 @@ async def start_comment_turn(
     )
     if instruction is None:
         raise TurnFailed(
-            f"Line {line + 1} of {name!r} has no comment that begins or ends with `AI!` or `AI?`."
+            f"Line {line + 1} of {name!r} has no comment that starts or ends with `AI!` or `AI?`."
         )
     if not instruction.text:
         raise TurnFailed(
-            f"The comment on line {line + 1} of {name!r} says nothing beside `{instruction.marker}`: "
-            "write what is to be done."
+            f"The comment on line {line + 1} of {name!r} has no text besides "
+            f"`{instruction.marker}`: add an instruction."
         )
     comment_range = Range(
         document.position_at(instruction.start), document.position_at(instruction.end)
@@ -114,13 +114,13 @@ async def propose_removal(turn: Turn, ctx: ToolContext, task: CommentTask) -> Tu
     if turn.state is not TurnState.COMPLETED:
         return turn
     if not turn.is_success(has_proposed=bool(ctx.reader.ledger.hunks(turn=turn.id))):
-        return replace(turn, summary=f"{turn.summary} The comment stays.".strip())
+        return replace(turn, summary=f"{turn.summary} The comment was kept.".strip())
     # A turn that only answers proposes no edit of the model's. The removal is not the model's.
     rules = replace(ctx.proposer.rules, read_only=False)
     try:
         await _propose_removal(replace(ctx.proposer, rules=rules), task)
     except ToolError as refused:
-        summary = f"{turn.summary} The comment stays: {refused}".strip()
+        summary = f"{turn.summary} The comment was kept: {refused}".strip()
         return replace(turn, summary=summary, rejected=tuple(ctx.reader.report.rejected))
     return turn
 
@@ -147,7 +147,7 @@ async def _propose_removal(proposer: Proposer, task: CommentTask) -> None:
                 prepared, position=f"delete:{place.start.line + 1}", amends=amends
             )
             return
-    raise ToolError("The file is being changed all the time.")
+    raise ToolError("The file keeps changing.")
 
 
 def _prepare_removal(

@@ -294,7 +294,7 @@ async def edited_file_texts(ctx: ToolContext, most: int) -> str:
             continue  # the file was deleted, or may not be shown any more
         shown = single_line(name)
         if len(text) > most:
-            parts.append(f"{shown}: too long to stand here. Read it before you edit it again.")
+            parts.append(f"{shown}: too long to include here. Read it before you edit it again.")
             continue
         most -= len(text)
         parts.append(f"{shown}:\n{text}")

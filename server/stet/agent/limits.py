@@ -104,8 +104,8 @@ class Limits:
             return ""
         if not rounds:
             return (
-                f"Nothing was sent: the question would take about {prompt} tokens, and "
-                f"agent.maxTokens is {self.tokens}. Show less, or raise it."
+                f"Not sent: the request would take about {prompt} tokens, and agent.maxTokens is "
+                f"{self.tokens}. Reduce the context or raise the limit."
             )
         return (
             f"Stopped after {spent} tokens: the next round would take about {prompt} more "
@@ -119,8 +119,7 @@ class Limits:
         if spent + 2 * (prompt + MIN_ANSWER_TOKENS) <= self.tokens:
             return ""
         return (
-            f"Stopped: what was left of agent.maxTokens ({self.tokens}) was not enough for another "
-            "round."
+            f"Stopped: not enough tokens left for another round (agent.maxTokens is {self.tokens})."
         )
 
     def max_answer_tokens(self, spent: int, prompt: int) -> int:
@@ -142,8 +141,8 @@ class Limits:
             return f"Stopped after ${spent:.4g} ({self._max_cost})."
         if latest is None:
             return (
-                f"Nothing was sent: the question would cost about ${following:.4g}, and "
-                f"{self._max_cost}. Show less, or raise it."
+                f"Not sent: the request would cost about ${following:.4g}, and {self._max_cost}. "
+                "Reduce the context or raise the limit."
             )
         return (
             f"Stopped after ${spent:.4g}: the next round would cost about ${following:.4g} more "
@@ -159,8 +158,8 @@ class Limits:
         if self.cost is None or spent is None or spent + 2 * following <= self.cost:
             return ""
         return (
-            f"Stopped: what was left of agent.maxCost (${self.cost:.4g}) was not enough for another "
-            "round."
+            "Stopped: not enough budget left for another round (agent.maxCost is "
+            f"${self.cost:.4g})."
         )
 
     def answer_ceiling(self, used: Usage, latest: Usage | None, prompt: int) -> tuple[int, str]:

@@ -75,26 +75,25 @@ class TurnServices:
 
 
 _EMPTY_ANSWER_REMINDER = (
-    "You have said nothing and called no tool. If the work is finished, call `done` with a summary; if "
-    "the user wants an answer, write it; otherwise go on."
+    "Your message is empty and calls no tool. If the work is finished, call `done` with a "
+    "summary; if the user wants an answer, write it; otherwise go on."
 )
-_STOPPED_WITHOUT_DONE = "The model stopped without saying that it was done."
+_STOPPED_WITHOUT_DONE = "The model stopped without finishing."
 _CALL_FORM_REMINDER = (
-    "Your last message is a tool call written as text, so nothing of it was carried out. Call tools only "
+    "Your last message is a tool call written as text, so nothing was run. Call tools only "
     "by the tool calls of this interface or, where your instructions have a section `# Tools`, by the tag "
     "that it shows; with the name of the tool and its arguments as one JSON object, such as "
-    '{{"name": "{name}", "arguments": {{...}}}}. If you meant it as your answer to the user, say it in '
-    "other words."
+    '{{"name": "{name}", "arguments": {{...}}}}. If you meant it as your answer to the user, '
+    "rephrase it."
 )
 _CALLS_AS_TEXT = (
-    "The model wrote its tool calls{named} as text, though it was told in which form to make them; "
-    "nothing of it was carried out."
+    "The model wrote its tool calls{named} as text, even after a reminder; none were run."
 )
 _SET_TEXT_CALLS = 'Set model.toolCalls to "text", or choose another model.'
 _CHOOSE_OTHER_MODEL = "Choose another model."
 _TOO_MANY_CALLS = (
-    "You called {n} more tools in that answer than the {most} that are carried out at once; what came "
-    "behind those was not run. Go on with fewer calls at a time."
+    "You called {n} more tools in that answer than the {most} that are run at once; the rest "
+    "was not run. Go on with fewer calls at a time."
 )
 _LAST_ROUND = (
     "This is your last round: nothing can be looked up any more, only {tools} can be called. Finish "
@@ -167,7 +166,7 @@ class AgentLoop:
                 self._has_warned_empty = False
                 continue
             if completion.stop_reason is StopReason.LENGTH:
-                raise LimitReached("The model's answer was cut at its longest; what it said stays.")
+                raise LimitReached("The answer was cut off at the model's output limit.")
             if self._can_apply_steering():
                 continue
             if self._text_call_tool is not None:
@@ -275,7 +274,7 @@ class AgentLoop:
             services.emit(RoundCompleted(self._turn))
             raise LimitReached(
                 f"Stopped in the middle of an answer, after about {self._total_tokens} tokens "
-                f"({limit_name}); nothing of it was carried out."
+                f"({limit_name}); none of it was applied."
             ) from error
         completion, self._n_dropped = limit_calls(completion)
         completion = services.toolbox.resolve_tool_names(completion)
@@ -306,10 +305,13 @@ class AgentLoop:
         if not repetition or self._last_round_reason:
             return
         if self._has_warned_loop:
-            self._repetition_reason = f"Stopped: the model {repetition}, though it had been told."
+            self._repetition_reason = f"Stopped: the model {repetition}, even after a reminder."
             return
         self._has_warned_loop = True
-        warning = f"You have {repetition}. That leads nowhere: try another way, or call `done` and say why."
+        warning = (
+            f"You have {repetition}. That does not help: try another way, or call `done` and say "
+            "why."
+        )
         self._messages.append(Message("user", warning))
 
     def _apply_steering(self, text: str) -> None:
@@ -392,4 +394,6 @@ class AgentLoop:
         elif self._turn.answer or self._turn.tool_calls:
             raise LimitReached(_STOPPED_WITHOUT_DONE)
         else:
-            raise TurnFailed("The model said nothing, twice. Ask again, or choose another model.")
+            raise TurnFailed(
+                "The model returned two empty answers. Ask again, or choose another model."
+            )

@@ -64,7 +64,7 @@ def syntax_problem(language: str, before: str, edit: TextEdit) -> str:
     if (read := _READERS.get(language)) is None or _problem(read, before):
         return ""
     problem = _problem(read, edit.apply(before))
-    return f"it is no valid {language.capitalize()} ({problem})" if problem else ""
+    return f"it is not valid {language.capitalize()} ({problem})" if problem else ""
 
 
 def _problem(read: Callable[[str], object], text: str) -> str:
@@ -79,7 +79,7 @@ _AUTHOR_CALL = "rewrite"
 _MAX_TRIES = 10
 _SELECT = "Select the text to rewrite, then ask again."
 _SELECTION_CHANGED = (
-    "You have changed the selected text meanwhile, so nothing is proposed. Ask again."
+    "The selected text changed in the meantime, so nothing was proposed. Ask again."
 )
 
 
@@ -138,7 +138,7 @@ async def _ask(turn: Turn, request: Request, services: TurnServices) -> tuple[Tu
     services.emit(RoundCompleted(after))
     if completion.stop_reason is StopReason.LENGTH:
         raise TurnFailed(
-            "The model's answer was cut off, so nothing is proposed. Select less, or choose a "
+            "The model's answer was cut off, so nothing was proposed. Select less, or choose a "
             "larger model."
         )
     check_refusal(completion)
@@ -177,14 +177,14 @@ def select_passage(
     """
     place = ask.place
     if shown is None:
-        raise TurnFailed("There is no file to rewrite in, or it may not be shown to a model.")
+        raise TurnFailed("No file to rewrite in, or it may not be shown to a model.")
     if place.range is None or place.range.is_empty:
         raise TurnFailed(_SELECT)
     real = snapshot.document(shown.uri) or shown
     selected = snapshot.shown_range(real, place.range)
     selected = Range(shown.clamp(selected.start), shown.clamp(selected.end))
     if selected.is_empty:
-        raise TurnFailed(f"{_SELECT} There is none there.")
+        raise TurnFailed(f"{_SELECT} Nothing is selected there.")
     name = snapshot.name_of(shown.uri)
     redactor = redactor_of(snapshot)
     passage = passage_at(shown, name, selected, ask.prompt, redactor)
@@ -205,7 +205,7 @@ def _restore_secrets(text: str, shown: TextDocument, ctx: ToolContext) -> str:
     try:
         return ctx.reader.workspace.redactor.restore(text, shown.text)
     except UnknownMark as error:
-        raise TurnFailed(f"The model's text was refused: {error}") from error
+        raise TurnFailed(f"The model's text was rejected: {error}") from error
 
 
 async def _prepare_rewrite(
@@ -230,7 +230,7 @@ async def _prepare_rewrite(
         prepared = await asyncio.to_thread(prepare_or_reject, draft, rules)
         if ctx.reader.is_current(live, view):
             return prepared
-    raise ToolError("The file is being changed all the time. Ask again when it rests.")
+    raise ToolError("The file keeps changing. Ask again later.")
 
 
 def _rebase_edit(
@@ -261,9 +261,9 @@ async def _check(shown: TextDocument, passage: RewritePassage, text: str) -> Non
     """
     if text == passage.text:
         raise TurnFailed(
-            "The model gave the text back unchanged; say more precisely what to change."
+            "The model returned the text unchanged; be more specific about what to change."
         )
     edit = passage.edit(text)
     # In a thread: parsing a long file takes long.
     if problem := await asyncio.to_thread(syntax_problem, passage.language, shown.text, edit):
-        raise TurnFailed(f"The model's text was refused: {problem}. Ask again, or select less.")
+        raise TurnFailed(f"The model's text was rejected: {problem}. Ask again, or select less.")

@@ -144,7 +144,7 @@ class Session:
 
 log = logging.getLogger(__name__)
 
-SERVER_DIED = "Stet was ended while this turn was under way. Ask again for the rest."
+SERVER_DIED = "Stet was stopped during this turn. Ask again to continue."
 MAX_EXCHANGES = 100
 MAX_CHARACTERS = 4_000_000
 """The most turns of a chat's history that are persisted, and the most characters of their messages;
@@ -245,7 +245,7 @@ def _to_plain(value: object) -> object:
         return value.value
     if isinstance(value, frozenset):
         return sorted(value)
-    raise TypeError(f"{value!r} can't be kept")
+    raise TypeError(f"{value!r} can't be stored")
 
 
 def _parse_turn(row: TurnRow) -> Turn | None:
@@ -253,10 +253,10 @@ def _parse_turn(row: TurnRow) -> Turn | None:
     try:
         turn: Turn = _adapter(Turn).validate_json(row.fields)
     except ValueError as problem:
-        log.warning("the kept turn %r is left out: %s", row.id, _describe_problem(problem))
+        log.warning("the stored turn %r was skipped: %s", row.id, _describe_problem(problem))
         return None
     if (turn.id, turn.ask.chat) != (row.id, row.chat) or not _is_id(turn.id):
-        log.warning("the kept turn %r is left out: it calls itself %r", row.id, turn.id)
+        log.warning("the stored turn %r was skipped: its id is %r", row.id, turn.id)
         return None
     return turn if turn.state in FINAL_STATES else turn.ended(TurnState.FAILED, error=SERVER_DIED)
 
@@ -272,7 +272,9 @@ def _parse_session(row: ChatRow) -> Session | None:
             replace(one, messages=tuple(with_missing_results(one.messages))) for one in history
         ]
     except (ValueError, RecursionError) as problem:
-        log.warning("what the chat %r knows is left out: %s", row.id, _describe_problem(problem))
+        log.warning(
+            ("the stored state of chat %r was skipped: %s"), row.id, _describe_problem(problem)
+        )
         return None
     shown_texts = {
         canonical(uri): TextDocument(uri, text)

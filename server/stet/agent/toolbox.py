@@ -119,9 +119,7 @@ def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tu
 _LAST_ROUND_GROUPS = {ToolGroup.ACTION, ToolGroup.ADVANCED}
 """The groups that are offered in a turn's last round: no round is left to use a result."""
 
-_NOT_IN_LAST_ROUND = (
-    "Not carried out: the turn was near its limit, and in its last round nothing is looked up."
-)
+_NOT_IN_LAST_ROUND = "Not run: the turn was near its limit, and its last round has no lookups."
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,13 +43,13 @@ class TurnState(StrEnum):
 
 THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 """The thoughts that some models write before their answer."""
-COMPACTED_NOTE = "The conversation had become long: earlier parts of it were compacted."
-_NOT_RUN = "The turn ended before this call was carried out."
+COMPACTED_NOTE = "The conversation was long: earlier parts were compacted."
+_NOT_RUN = "The turn ended before this call was run."
 
 REMOVAL = "Remove the comment that asked for this"
 """The summary of the hunk that removes the comment of a turn (`stet.agent.comment_turns`)."""
-PROPOSALS_STAY = "What was proposed stays; ask again to go on."
-HOW_TO_CONTINUE = "Ask again to go on."
+PROPOSALS_STAY = "Its proposals are kept; ask again to continue."
+HOW_TO_CONTINUE = "Ask again to continue."
 
 FINAL_STATES = frozenset(
     {TurnState.COMPLETED, TurnState.FAILED, TurnState.CANCELLED, TurnState.LIMITED}
@@ -298,7 +298,7 @@ class Turn:
         if not unread:
             return self
         quoted = "; ".join(repr(text) for text in unread)
-        note = f"The model has not seen what you said last: {quoted}. Ask again to have it heard."
+        note = f"The model did not see your last message: {quoted}. Send it again."
         summary = f"{self.summary} {note}".strip()
         return replace(self, summary=summary, error=f"{self.error} {note}" if self.error else "")
 
@@ -320,14 +320,14 @@ def first_line(text: str) -> str:
     return next((line.strip() for line in shown.splitlines() if has_words(line)), "")
 
 
-INSTALL_AGAIN = "Install `stet-lsp` again where Stet is installed."
+INSTALL_AGAIN = "Reinstall `stet-lsp` in Stet's environment."
 
 
 def describe_bug(bug: Exception) -> str:
     """Describe an internal fault for the user, with advice if a package can't be imported."""
     if isinstance(bug, ImportError):
-        return f"A package that Stet needs can't be used ({bug}). {INSTALL_AGAIN}"
-    return f"Stet failed inside ({type(bug).__name__}); its log has the details."
+        return f"A package that Stet needs can't be loaded ({bug}). {INSTALL_AGAIN}"
+    return f"Internal error in Stet ({type(bug).__name__}); see its log."
 
 
 class TurnStopped(Exception):
@@ -354,12 +354,12 @@ def check_refusal(completion: Completion) -> None:
     """
     answer = completion.text.strip()
     if completion.stop_reason is StopReason.REFUSED:
-        raise TurnFailed(f"The model refuses: {answer or 'it gives no reason'}")
+        raise TurnFailed(f"The model refused: {answer or 'no reason given'}")
     if completion.stop_reason is StopReason.FILTERED:
         raise TurnFailed(
-            "The provider's content filter has withheld the answer"
-            + (", in the middle; what was said until then stays." if answer else ".")
-            + " Ask in other words, or choose another model."
+            "The provider's content filter blocked the answer"
+            + (" partway; the text before that is kept." if answer else ".")
+            + " Rephrase the question, or choose another model."
         )
 
 
@@ -378,7 +378,7 @@ def describe_refusals(turn: Turn) -> str:
     for edit in turn.rejected:
         by_rule.setdefault(edit.rule, {})[escape_line(edit.file)[:_LENGTH]] = None
     parts = ", ".join(f"{rule} for {_listed(list(files))}" for rule, files in by_rule.items())
-    return f"{counted(n_edits, 'edit')} refused by the rule {parts}"
+    return f"{counted(n_edits, 'edit')} refused by rule {parts}"
 
 
 def describe_failures(turn: Turn, *, has_proposed: bool) -> str:
@@ -388,8 +388,8 @@ def describe_failures(turn: Turn, *, has_proposed: bool) -> str:
         return ""
     files = dict.fromkeys(escape_line(edit.file)[:_LENGTH] for edit in turn.failed if edit.file)
     named = f": {_listed(list(files))}" if files else ""
-    parts = f"{counted(n_edits, 'edit')} applied to no text{named}"
-    return parts if has_proposed else f"nothing was proposed; {parts}"
+    parts = f"{counted(n_edits, 'edit')} matched no text{named}"
+    return parts if has_proposed else f"no proposals; {parts}"
 
 
 def _listed(files: list[str]) -> str:

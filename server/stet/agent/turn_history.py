@@ -28,7 +28,7 @@ MAX_ENTRIES = 20
 """The most proposals, failures or sources that the record of a turn lists."""
 MAX_ENTRY = 200
 """The most characters of one entry of a record."""
-NOT_RUN = "Not carried out to its end: the turn ended before.\n"
+NOT_RUN = "Not completed: the turn ended before.\n"
 RECORD = "turn_record"
 
 

@@ -259,8 +259,8 @@ class TurnPipeline:
             return turn
         self._unpriced.add(model)
         note = (
-            f"agent.maxCost is not held: no price of the model {turn.model!r} ({provider}) is known. "
-            "Set model.price.input and model.price.output, per million tokens."
+            f"agent.maxCost is not enforced: the price of {turn.model!r} ({provider}) is "
+            "unknown. Set model.price.input and model.price.output, per million tokens."
         )
         return replace(turn, notes=(*turn.notes, note))
 
@@ -401,12 +401,12 @@ class TurnPipeline:
             if tokens <= limit:
                 return
             text = (
-                f"This question would send about {tokens} tokens to {turn.model} "
-                f"(context.warnTokens is {limit}). Send it?"
+                f"This request sends about {tokens} tokens to {turn.model} (context.warnTokens "
+                f"is {limit}). Send it?"
             )
             question = Question(f"q-{turn.id}", "context", text, (SEND, DO_NOT_SEND))
             if await channel.ask_question(question) != SEND:
-                raise SendingDeclined("Not sent: you did not want it to be.")
+                raise SendingDeclined("Not sent: you declined.")
 
         return confirm
 
@@ -443,9 +443,9 @@ def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:
     """Record the texts of a prompt that others may have written."""
     for message in (exchange for turn in prompt.history for exchange in turn.messages):
         if message.role != "assistant":
-            ctx.proposer.untrusted.add("what was read earlier in this chat", message.content)
-    ctx.proposer.untrusted.add("what has changed since your last question", inputs.feedback_text)
-    ctx.proposer.untrusted.add("what was shown with your question", inputs.context.text)
+            ctx.proposer.untrusted.add("files read earlier in this chat", message.content)
+    ctx.proposer.untrusted.add("changes since your last question", inputs.feedback_text)
+    ctx.proposer.untrusted.add("context of your question", inputs.context.text)
 
 
 def _message_text(message: Message) -> str:

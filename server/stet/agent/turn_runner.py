@@ -79,9 +79,9 @@ class PendingQuestions:
         answer = one.question.parse_answer(answer_text, is_choice=is_choice)
         if answer is None:
             choices = ", ".join(repr(choice) for choice in one.question.choices)
-            message = f"choose of {choices}" if choices else "say something"
+            message = f"choose one of {choices}" if choices else "enter some text"
             raise NoPendingQuestion(
-                f"{answer_text!r} is no answer to {one.question.text!r}; {message}"
+                f"{answer_text!r} is not an answer to {one.question.text!r}; {message}"
             )
         # Remove the question now and not when its turn continues: a second answer is too late.
         del self._pending[one.question.id]
@@ -92,15 +92,15 @@ class PendingQuestions:
     def _find(self, question_id: str | None) -> _PendingQuestion:
         if question_id is None:
             if not self._pending:
-                raise NoPendingQuestion("no turn waits for an answer")
+                raise NoPendingQuestion("no turn is waiting for an answer")
             return next(iter(self._pending.values()))
         if (one := self._pending.get(question_id)) is not None:
             return one
         if question_id in self._asked:
             raise NoPendingQuestion(
-                f"the question {question_id!r} waits no more: it is answered, or its turn is over"
+                f"the question {question_id!r} was already answered, or its turn has ended"
             )
-        raise UnknownQuestion(f"there is no question {question_id!r}")
+        raise UnknownQuestion(f"no question {question_id!r}")
 
 
 Emit = Callable[[AgentEvent], None]
@@ -195,7 +195,7 @@ class TurnRunner:
     async def _ask_question(self, question: Question) -> str:
         """Put a question to the user and return the answer. The waiting time does not count."""
         loop, timer, turn = asyncio.get_running_loop(), self._timer, self._turn()
-        assert timer is not None, "only a turn at work asks"
+        assert timer is not None, "only a running turn asks"
         left = self._seconds_left()
         timer.reschedule(None)
         answer = self._questions.add(turn.id, question)

@@ -312,7 +312,7 @@ class TranscriptBuilder:
             case ToolEnded(run=run):
                 transcript.add_tool(run)
             case RetryScheduled(reason=reason):
-                transcript.add_note(f"Begun again: {reason}")
+                transcript.add_note(f"Restarted: {reason}")
             case TurnEnded():
                 transcript.end(turn, self._ledger.hunks(turn=turn.id))
             case _:

@@ -253,7 +253,7 @@ _UNSETTLED = re.compile(
 )
 """Text that a following character may complete to a match of the patterns above."""
 _INTRODUCTION = (
-    "*Write under the last heading `## You` and send it: by code action, or `stet.send`.*"
+    "*Write below the last `## You` heading, then send it with a code action or `stet.send`.*"
 )
 
 

@@ -243,18 +243,18 @@ def _problem(run: ToolRun) -> str:
     """Return the text to show about a tool's failure, or an empty string if the tool succeeded."""
     if run.state is ToolState.CANCELED:
         # The stored reason is an instruction for the model.
-        return "kept" if run.tool == _DELETING else "not done"
+        return "kept" if run.tool == _DELETING else "not run"
     return _plain(run.error)[:MAX_ERROR] if run.state is ToolState.ERROR else ""
 
 
 def _proposed(hunks: Sequence[Hunk]) -> list[str]:
     """Return lines about the deletions that the user was asked about and about the hunks to review."""
     lines = []
-    deletions = {HunkState.ACCEPTED: "Deleted", HunkState.UNDONE: "Deleted and brought back"}
+    deletions = {HunkState.ACCEPTED: "Deleted", HunkState.UNDONE: "Deleted and restored"}
     for state, what in deletions.items():
         gone = [hunk for hunk in hunks if hunk.kind is HunkKind.REMOVE and hunk.state is state]
         if gone:
-            back = "; `stet.undo` brings it back" if state is HunkState.ACCEPTED else ""
+            back = "; undo with `stet.undo`" if state is HunkState.ACCEPTED else ""
             lines.append(f"{what}: {_files(gone)}{back}")
             hunks = [hunk for hunk in hunks if hunk not in gone]
     if hunks:

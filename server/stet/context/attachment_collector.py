@@ -172,7 +172,7 @@ def collect_attachments(
         if refusal is not None:
             hidden.append(f"{located.name}: {refusal.for_model}")
         elif not collector.is_folder(located):
-            problems.append(f"{located.name}: There is no such folder.")
+            problems.append(f"{located.name}: no such folder.")
         else:
             try:
                 collector.add_folder(located)

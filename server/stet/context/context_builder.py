@@ -154,7 +154,7 @@ def attachment_elements(attachments: CollectedAttachments, settings: Settings) -
         yield contents
     if n_shortened:
         yield (
-            f"(cut: of {n_shortened} of these files only the first lines stand here, because all "
+            f"(cut: of {n_shortened} of these files only the first lines are shown, because all "
             "together are too long; `read_file` shows the rest)"
         )
     yield from (_folder_element(folder) for folder in attachments.folders)

@@ -25,9 +25,9 @@ MAX_LINE = 200
 """The maximum number of characters of a line, a reason or a summary."""
 
 _OUTCOME_TEXT = {
-    HunkState.CONFLICT: "conflict: the user has written over the place, so it can't be accepted",
+    HunkState.CONFLICT: "conflict: the user has edited that text, so it can't be accepted",
     HunkState.REJECTED: "rejected",
-    HunkState.UNDONE: "undone: it was accepted, and the user has taken it back",
+    HunkState.UNDONE: "undone: it was accepted, then the user undid it",
     HunkState.SUPERSEDED: "replaced by the proposal of another conversation",
     HunkState.ACCEPTED: "accepted",
     HunkState.PENDING: "pending",
@@ -72,7 +72,7 @@ def since_last_turn_section(
     opened = [] if moved is None else [(_active_file_line(*moved),)]
     parts = (
         ("The user has gone to another file since their last question:", opened),
-        ("What became of your proposals:", list(_outcome_items(feedback.outcomes, truncate))),
+        ("Status of your proposals:", list(_outcome_items(feedback.outcomes, truncate))),
         (_IMPORTED, [(_imported_item(hunk),) for hunk in imported]),
         ("Changed since you saw it, not by your proposals:", changed),
     )
@@ -92,7 +92,7 @@ def since_last_turn_section(
 
 
 def _active_file_line(before: str, now: str) -> str:
-    where = f"it is {_short(now)} now" if now else "no file is active now"
+    where = f"it is now {_short(now)}" if now else "no file is active now"
     return f"- the active file was {_short(before)}; {where}"
 
 
@@ -113,7 +113,7 @@ def _outcome_items(outcomes: Sequence[HunkOutcome], truncate: Truncate) -> Itera
             plain[outcome.state, outcome.file, outcome.new_file].append(outcome.hunk)
     for (state, file, new_file), ids in plain.items():
         place = f" in {_short(file)}" if file else ""
-        moved = f", the file is {_short(new_file)} now" if new_file else ""
+        moved = f", the file is now {_short(new_file)}" if new_file else ""
         yield (f"- {', '.join(_id_ranges(ids))}{place}: {_OUTCOME_TEXT[state]}{moved}",)
     yield from (_outcome_item(outcome, truncate) for outcome in pending)
 
@@ -132,7 +132,7 @@ def _outcome_item(outcome: HunkOutcome, truncate: Truncate) -> _Item:
     if outcome.reason:
         lines.append(f"    The user says: {_short(outcome.reason)}")
     if outcome.diff:
-        lines.append("    From yours (-) to what they made of it (+):")
+        lines.append("    From yours (-) to theirs (+):")
         changes = (_change_lines(change, truncate) for change in outcome.diff)
         lines += _cap_lines(list(chain.from_iterable(changes)))
     if outcome.theirs is not None:
@@ -151,7 +151,7 @@ def _imported_item(hunk: Hunk) -> str:
 
 def _file_item(file: FileDelta, truncate: Truncate) -> _Item:
     if file.is_gone:
-        return (f"- {_short(file.file)}: there is no such file any more",)
+        return (f"- {_short(file.file)}: this file no longer exists",)
     lines: list[str] = []
     for change in file.changes:
         lines += [f"    line {change.new_start + 1}:", *_change_lines(change, truncate)]

@@ -115,7 +115,7 @@ def _key(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-NOT_RUN = "Not carried out to its end.\n"
+NOT_RUN = "Not completed.\n"
 SILENT = "(No answer.)"
 """The text in place of an empty answer, with which providers refuse the whole conversation."""
 
@@ -311,4 +311,4 @@ def _has_surrogates(arguments: str) -> bool:
 
 def _no_json(constant: str) -> object:
     """Refuse `NaN` and `Infinity`, which Python accepts and a provider does not."""
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")

@@ -17,7 +17,7 @@ SECONDS = 60.0
 MAX_TEXTS = 64
 """The most texts in one request."""
 _KEY = "OPENAI_API_KEY"
-_NONE = "it answered what is no vector"
+_NONE = "its response is not a vector"
 _MAX_BYTES = 16_000_000
 """The limit of an answer: 64 vectors of 8,192 numbers of 20 characters take 11 million bytes."""
 _MAX_PARTS = 100_000
@@ -45,8 +45,8 @@ def embedding_endpoint(settings: SearchSettings, environ: Mapping[str, str]) -> 
     key = environ.get(key_env, "").strip() if key_env else ""
     if key_env and not key:
         raise EmbeddingError(
-            f"the embedding endpoint wants a key: set {key_env} in the environment the editor starts "
-            "in, or name another variable in search.apiKeyEnv"
+            f"the embedding endpoint requires an API key: set {key_env} in the editor's "
+            "environment, or use another variable in search.apiKeyEnv"
         )
     provider = "custom" if settings.base_url else "openai"
     return ModelEndpoint(provider, base_url, model, key, key_env)
@@ -75,14 +75,14 @@ async def embed(
                 raw = await client.post("/embeddings", cast_to=bytes, body=body, options=options)
                 vectors += await asyncio.to_thread(_parse_vectors, raw, len(some))
     except TimeoutError as error:
-        message = f"{endpoint.host} gave no vectors within {SECONDS:g} seconds"
+        message = f"{endpoint.host} did not respond within {SECONDS:g} seconds"
         raise EmbeddingError(message) from error
     except openai.APIStatusError as error:
         raise EmbeddingError(endpoint.redact_key(_refusal_message(endpoint, error))) from error
     except (openai.OpenAIError, ValueError) as error:
         cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else None
         reason = endpoint.redact_key(str(cause or error))
-        raise EmbeddingError(f"{endpoint.host} can't be asked for vectors: {reason}") from error
+        raise EmbeddingError(f"{endpoint.host} can't be reached: {reason}") from error
     finally:
         await client.close()
     return vectors
@@ -100,7 +100,7 @@ def _parse_vectors(raw: bytes, n_texts: int) -> list[list[float]]:
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(_NONE) from error
     if by_place.keys() != set(range(n_texts)):
-        raise ValueError(f"it answered {len(by_place)} vectors to {n_texts} texts")
+        raise ValueError(f"it returned {len(by_place)} vectors for {n_texts} texts")
     return [by_place[place] for place in range(n_texts)]
 
 
@@ -118,12 +118,17 @@ def _refusal_message(endpoint: ModelEndpoint, error: Any) -> str:
     match error.status_code:
         case 401 | 403:
             hint = (
-                f"look at the key in {endpoint.key_env}" if endpoint.key_env else "it wants a key"
+                f"check the key in {endpoint.key_env}"
+                if endpoint.key_env
+                else ("it requires an API key")
             )
         case 404:
-            hint = f"it knows no model {endpoint.model!r}, or no /embeddings: see search.model and search.baseUrl"
+            hint = (
+                f"it has no model {endpoint.model!r} or no /embeddings: check search.model and "
+                "search.baseUrl"
+            )
         case 429:
-            hint = "it is asked too often, or the account has no credit"
+            hint = "rate limit reached, or no credit left"
         case _:
             hint = str(error.message)[:200]
     return f"{what}: {hint}"

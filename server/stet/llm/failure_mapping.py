@@ -154,7 +154,7 @@ def stream_failure(endpoint: ModelEndpoint, body: object) -> AttemptFailure:
     elif known := _known_refusal(endpoint, status, words):
         failure = AttemptFailure(known, detail=detail)
     else:
-        message = f"{endpoint.label} broke off with an error: {_quote(endpoint, words[0])}."
+        message = f"{endpoint.label} returned an error: {_quote(endpoint, words[0])}."
         failure = AttemptFailure(ModelUnavailable(message), RetryMode.LATER, detail=detail)
     if failure.retry_mode is RetryMode.LATER and not _OVERLOADED.search(detail) and status < 500:
         failure.retry_mode = RetryMode.ONCE
@@ -163,22 +163,22 @@ def stream_failure(endpoint: ModelEndpoint, body: object) -> AttemptFailure:
 
 def interrupted_failure(endpoint: ModelEndpoint, how: str, text: str = "") -> AttemptFailure:
     """Return the failure for an answer that broke off. `how` completes "The answer of X ..."."""
-    message = f"The answer of {endpoint.label} {how}; nothing of it was carried out."
+    message = f"The answer of {endpoint.label} {how}; none of it was applied."
     return AttemptFailure(StreamInterrupted(message, text), RetryMode.ONCE)
 
 
 def too_long_failure(endpoint: ModelEndpoint, text: str) -> AttemptFailure:
     """Return the failure for an answer that Stet broke off because it grew beyond its ceiling."""
     message = (
-        f"The answer of {endpoint.label} was broken off: it grew longer than is left of "
-        "agent.maxTokens; nothing of it was carried out."
+        f"The answer of {endpoint.label} was cut off: it exceeded the rest of agent.maxTokens; "
+        "none of it was applied."
     )
     return AttemptFailure(AnswerTooLong(message, text))
 
 
 def not_a_model_failure(endpoint: ModelEndpoint, content_type: str) -> AttemptFailure:
     """Return the failure for a success that no model answered."""
-    kind = "a web page" if "html" in content_type else repr(content_type or "something unknown")
+    kind = "a web page" if "html" in content_type else repr(content_type or "an unknown type")
     message = (
         f"{endpoint.label} answered with {kind} instead of a model's answer: check "
         f"model.baseUrl ({_shown_url(endpoint)!r}); it usually ends in /v1."
@@ -188,7 +188,7 @@ def not_a_model_failure(endpoint: ModelEndpoint, content_type: str) -> AttemptFa
 
 def bad_url_failure(endpoint: ModelEndpoint) -> AttemptFailure:
     """Return the failure for a base URL that is not an http address."""
-    message = f"model.baseUrl {_shown_url(endpoint)!r} is no http address of a model server."
+    message = f"model.baseUrl {_shown_url(endpoint)!r} is not an http or https address."
     return AttemptFailure(ModelRefused(message))
 
 
@@ -197,14 +197,14 @@ def unreachable_failure(endpoint: ModelEndpoint, reason: str) -> AttemptFailure:
     quote = _quote(endpoint, reason)
     if _CERTIFICATE.search(reason):
         message = (
-            f"{endpoint.label} shows a certificate that is not accepted ({quote}): check this "
-            "machine's clock, a proxy and model.baseUrl. Nothing was sent."
+            f"{endpoint.label} has an untrusted certificate ({quote}): check this machine's "
+            "clock, the proxy and model.baseUrl. Nothing was sent."
         )
         return AttemptFailure(ModelRefused(message))
     if endpoint.is_loopback:
         what_to_do = f"is the server running? {endpoint.hint}".strip()
     else:
-        what_to_do = "check the network, a proxy and model.baseUrl"
+        what_to_do = "check the network, the proxy and model.baseUrl"
     message = f"{endpoint.label} could not be reached ({quote}): {what_to_do}"
     end = "" if message[-1] in ".?" else "."
     return AttemptFailure(ModelUnavailable(message + end), RetryMode.LATER)
@@ -224,12 +224,12 @@ def _status_error(endpoint: ModelEndpoint, status: int, words: Sequence[str]) ->
     if status == 413:
         return _overflow(endpoint)
     if status in _LATER or status >= 500:
-        what = "is limiting requests" if status == 429 else "failed"
+        what = "rate limit exceeded" if status == 429 else "failed"
         return ModelUnavailable(f"{endpoint.label} {what} (HTTP {status}): {quote}.")
     if 300 <= status < 400:
         return ModelRefused(
-            f"{endpoint.label} sends elsewhere (HTTP {status}), which is not followed: set model.baseUrl "
-            f"({_shown_url(endpoint)!r}) to the address that is meant."
+            f"{endpoint.label} redirects (HTTP {status}), which is not followed: set "
+            f"model.baseUrl ({_shown_url(endpoint)!r}) to the final address."
         )
     return ModelRefused(f"{endpoint.label} {_what_to_do(endpoint, status, quote)}")
 
@@ -241,20 +241,20 @@ def _what_to_do(endpoint: ModelEndpoint, status: int, quote: str) -> str:
     match status:
         case 401 if not endpoint.api_key:
             key = endpoint.key_env or "an environment variable, and model.apiKeyEnv to its name,"
-            what = f"wants a key (HTTP 401): set {key} in the environment the editor starts in."
+            what = f"requires an API key (HTTP 401): set {key} in the editor's environment."
         case 401:
-            remedy = "correct it, or name another variable in model.apiKeyEnv."
-            what = f"refused the key in {key} {response}: {remedy}"
+            remedy = "correct it, or use another variable in model.apiKeyEnv."
+            what = f"rejected the key in {key} {response}: {remedy}"
         case 403:
-            remedy = f"may not use the model {endpoint.model!r}; change model.name or the key."
-            what = f"forbids this {response}: the key in {key} {remedy}"
+            remedy = f"has no access to {endpoint.model!r}; change model.name or the key."
+            what = f"denied access {response}: the key in {key} {remedy}"
         case 404:
             remedy = f"check model.name, and model.baseUrl ({_shown_url(endpoint)!r})."
-            what = f"knows no model {endpoint.model!r} {response}: {remedy}"
+            what = f"has no model {endpoint.model!r} {response}: {remedy}"
         case 407:
-            what = f"is behind a proxy that wants a login {response}: check HTTPS_PROXY."
+            what = f"is behind a proxy that requires a login {response}: check HTTPS_PROXY."
         case _:
-            what = f"refused the request (HTTP {status}): {quote}."
+            what = f"rejected the request (HTTP {status}): {quote}."
     return what
 
 
@@ -265,13 +265,13 @@ def _known_refusal(endpoint: ModelEndpoint, status: int, words: Sequence[str]) -
         return _overflow(endpoint)
     if _OUT_OF_CREDIT.search(detail):
         return ModelRefused(
-            f"{endpoint.label} says the account has no credit left: {_quote(endpoint, words[0])}."
+            f"{endpoint.label} reports no credit left on the account: {_quote(endpoint, words[0])}."
         )
     refusal = tool_refusal(detail, status)
     if refusal is ToolRefusal.NONE:
         return None
     return ToolsUnsupported(
-        f"The model {endpoint.model!r} of {endpoint.label} takes no tool calls "
+        f"The model {endpoint.model!r} of {endpoint.label} does not support tool calls "
         f'({_quote(endpoint, words[0])}): set model.toolCalls to "text".',
         is_certain=refusal is ToolRefusal.CERTAIN,
     )
@@ -279,8 +279,8 @@ def _known_refusal(endpoint: ModelEndpoint, status: int, words: Sequence[str]) -
 
 def _overflow(endpoint: ModelEndpoint) -> ContextOverflow:
     return ContextOverflow(
-        f"The conversation is longer than {endpoint.model!r} of {endpoint.label} can read: start "
-        "a new chat, or narrow the context."
+        f"The conversation exceeds the context window of {endpoint.model!r} ({endpoint.label}): "
+        "start a new chat or reduce the context."
     )
 
 

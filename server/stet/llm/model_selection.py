@@ -130,7 +130,7 @@ _AUTOMATIC = tuple(preset for preset in HOSTED if preset.base_url)
 SCRIPT_ENV = "STET_SCRIPTED_MODEL"
 HOW_TO_GET_ONE = (
     "Run `stet model install` for a small local one, start Ollama or LM Studio, or set "
-    "OPENAI_API_KEY (or another provider's key) in the environment the editor starts in."
+    "OPENAI_API_KEY (or another provider's key) in the editor's environment."
 )
 
 
@@ -191,11 +191,11 @@ def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> Mode
         NoModel: With a sentence that says how to get one.
     """
     if script := environment.environ.get(SCRIPT_ENV):
-        return ModelChoice("scripted", "", script, why=f"{SCRIPT_ENV} names a script.")
+        return ModelChoice("scripted", "", script, why=f"{SCRIPT_ENV} is set.")
     if settings.base_url and not hostname_of(settings.base_url):
-        raise NoModel("model.baseUrl is no http address of a model server: correct or remove it.")
+        raise NoModel("model.baseUrl is not an http or https address: correct or remove it.")
     if settings.provider == "local":
-        return _embedded(settings, environment, "model.provider asks for the embedded model.")
+        return _embedded(settings, environment, "model.provider is set to the embedded model.")
     if settings.provider != "auto":
         return _named_provider(PROVIDERS[settings.provider], settings, environment)
     return _automatic(settings, environment)
@@ -241,13 +241,15 @@ def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelC
             return _hosted(preset, settings, environment, f"{key_env} is set.")
     if settings.name:
         raise NoModel(
-            f"No provider for the model {settings.name!r} of model.name: set model.provider or "
-            "model.baseUrl, or its provider's key."
+            f"No provider for model.name {settings.name!r}: set model.provider or model.baseUrl, "
+            "or its provider's key."
         )
     for server in environment.servers:
         if server.models:
             return _server(server, settings, server.models[0], f"{server.provider} is running.")
-    return _embedded(settings, environment, "No provider's key is set and no local server runs.")
+    return _embedded(
+        settings, environment, ("No provider's key is set and no local server is running.")
+    )
 
 
 def _by_name(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice | None:
@@ -313,8 +315,8 @@ def _hosted(
         key_env, key = settings.api_key_env, environ.get(settings.api_key_env, "").strip()
     if not key:
         raise NoModel(
-            f"{preset.name} wants a key: set {key_env} in the environment the editor starts in, or "
-            "name another variable in model.apiKeyEnv."
+            f"{preset.name} requires an API key: set {key_env} in the editor's environment, or "
+            "use another variable in model.apiKeyEnv."
         )
     users_url = settings.base_url or environ.get(preset.base_url_env, "").strip()
     base_url = users_url or preset.base_url
@@ -322,7 +324,7 @@ def _hosted(
     name = settings.name or preset.model
     if preset.name == "azure" and not (base_url and name and api_version):
         raise NoModel(
-            "azure wants three more settings: model.baseUrl (the resource's address, or "
+            "azure needs three more settings: model.baseUrl (the resource's address, or "
             "AZURE_OPENAI_ENDPOINT), model.name (the deployment) and model.apiVersion."
         )
     tools = _tools(preset, settings, is_users=bool(users_url))
@@ -347,7 +349,7 @@ def _embedded(settings: ModelSettings, environment: ModelEnvironment, why: str) 
     if environment.embedded_missing == weights.HOW_TO_GET_RUNTIME:
         # The weights alone would lead back to this very message.
         how = f"{weights.HOW_TO_GET_RUNTIME} {HOW_TO_GET_ONE.replace('Run', 'Then run', 1)}"
-    raise NoModel(f"There is no model to ask. {how}")
+    raise NoModel(f"No model is available. {how}")
 
 
 def _tools(

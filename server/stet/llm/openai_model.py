@@ -196,7 +196,7 @@ class OpenAIModel:
         name = await transport.first_model()
         if not name:
             raise ModelRefused(
-                f"{self.endpoint.label} lists no model: load one there, or set model.name."
+                f"{self.endpoint.label} has no model loaded: load one, or set model.name."
             )
         self.endpoint = replace(self.endpoint, model=name)
 
@@ -234,11 +234,11 @@ class OpenAIModel:
             AttemptFailure: If the end was not received.
         """
         if answer.is_broken:
-            how = f"was given up by the provider ({answer.finish_reason})"
+            how = f"was aborted by the provider ({answer.finish_reason})"
             raise faults.interrupted_failure(self.endpoint, how, answer.text)
         if answer.finish_reason or (answer.n_choices and done and answer.has_whole_arguments):
             return
-        how = "broke off before its end" if answer.n_choices else "came without any content"
+        how = "was cut off" if answer.n_choices else "was empty"
         raise faults.interrupted_failure(self.endpoint, how, answer.text)
 
     def _body(self, request: Request) -> dict[str, Any]:

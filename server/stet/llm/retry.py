@@ -147,9 +147,9 @@ class RetryLoop:
         if seconds > self._policy.longest_wait:
             at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()
             when = f"at {at:%H:%M:%S}" if seconds < _DAY else f"on {at:%Y-%m-%d} at {at:%H:%M}"
-            asked = f"It asks to wait {seconds:.0f} s: ask again {when}."
+            asked = f"It asks to wait {seconds:.0f} s: try again {when}."
             raise ModelUnavailable(f"{failure.error} {asked}")
         when = f"in {seconds:.0f} s" if seconds >= 1 else "now"
         count = f"{self._n_tries + 1} of {self._policy.tries}"
-        on_wait(f"{failure.error} Trying again {when} ({count}).")
+        on_wait(f"{failure.error} Retrying {when} ({count}).")
         await asyncio.sleep(seconds)

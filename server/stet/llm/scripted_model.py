@@ -103,8 +103,8 @@ class ScriptedModel:
         n_asked = len(self.requests)
         if n_asked > len(self._replies):
             raise ModelError(
-                f"The scripted model {self.name!r} has {len(self._replies)} replies and was "
-                f"asked for number {n_asked}: add one to the script."
+                f"The scripted model {self.name!r} has only {len(self._replies)} replies and "
+                f"needs number {n_asked}: add one to the script."
             )
         completion = await _completion(self._replies[n_asked - 1], request)
         for start in range(0, len(completion.text), PIECE):
@@ -112,7 +112,7 @@ class ScriptedModel:
             await asyncio.sleep(0)
             text_so_far = completion.text[: start + PIECE]
             if request.ceiling is not None and estimate_tokens(text_so_far) > request.ceiling:
-                raise AnswerTooLong(f"The answer of {self.name!r} was broken off.", text_so_far)
+                raise AnswerTooLong(f"The answer of {self.name!r} was cut off.", text_so_far)
         calls = tuple(
             replace(tool_call, id=tool_call.id or f"call_{n_asked}_{n}")
             for n, tool_call in enumerate(completion.tool_calls, start=1)

@@ -190,7 +190,7 @@ class StreamGate:
 
 log = logging.getLogger(__name__)
 
-_GOES_ON = "From now on the tools are put into words."
+_GOES_ON = "Tools are described as text from now on."
 
 
 class TextProtocolModel(ModelWrapper):

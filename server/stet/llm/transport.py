@@ -147,7 +147,7 @@ class _BoundedErrorBody(_BoundedBody):
             except (StopAsyncIteration, TimeoutError):
                 return
             except BadBody as error:
-                yield f"(the rest of this error can't be read: {error})".encode()
+                yield f"(rest unreadable: {error})".encode()
                 return
             yield piece[:left]
             left -= len(piece)
@@ -267,10 +267,10 @@ class Transport:
                     await _drain(pieces)
                     return True
                 if watch.is_too_long(len(piece)):
-                    how = "goes on without saying anything"
+                    how = "has no content"
                     raise faults.interrupted_failure(self._endpoint, how)
         except EventTooLong as exc:
-            raise faults.interrupted_failure(self._endpoint, f"is no answer: {exc}") from exc
+            raise faults.interrupted_failure(self._endpoint, f"is invalid: {exc}") from exc
         last = decoder.flush()
         if not watch.has_events and not last and kind != _SSE:
             raise faults.not_a_model_failure(self._endpoint, kind)
@@ -288,9 +288,9 @@ class Transport:
         try:
             chunk = parse_bounded(data)
         except ValueError as exc:
-            raise faults.interrupted_failure(self._endpoint, "came as broken JSON") from exc
+            raise faults.interrupted_failure(self._endpoint, "is invalid JSON") from exc
         if not isinstance(chunk, Mapping):
-            raise faults.interrupted_failure(self._endpoint, "came in a form that is no answer")
+            raise faults.interrupted_failure(self._endpoint, "has an unknown format")
         if name == "error" or chunk.get("error"):
             raise faults.stream_failure(self._endpoint, chunk)
         watch.handle(chunk)
@@ -304,9 +304,9 @@ class Transport:
         cause = exc if isinstance(exc, BadBody) else exc.__cause__ or exc
         reason = str(cause) or type(cause).__name__
         if isinstance(cause, BadBody):
-            return faults.interrupted_failure(self._endpoint, f"is no answer: {reason}")
+            return faults.interrupted_failure(self._endpoint, f"is invalid: {reason}")
         if answered:
-            return faults.interrupted_failure(self._endpoint, f"broke off ({reason})")
+            return faults.interrupted_failure(self._endpoint, f"was cut off ({reason})")
         return faults.unreachable_failure(self._endpoint, reason)
 
 
@@ -380,11 +380,11 @@ class _StreamWatch:
         """Return the failure for the clock that ran out."""
         again = RetryMode.NEVER
         if self.clock.when() == self._end:
-            what, seconds = "did not end its answer within", self._timeouts.total
+            what, seconds = "did not finish its answer within", self._timeouts.total
         elif self.answered:
-            what, seconds, again = "fell silent in its answer for", self._timeouts.idle, self._again
+            what, seconds, again = "stopped responding for", self._timeouts.idle, self._again
         else:
-            what, seconds = "said nothing within", self._timeouts.first
+            what, seconds = "did not respond within", self._timeouts.first
         return faults.timeout_failure(endpoint, what, seconds, again)
 
 

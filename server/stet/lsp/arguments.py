@@ -33,10 +33,10 @@ class CommandArguments:
                 texts.append(value)
             elif value is not None:
                 raise InvalidParams(
-                    f"{command} takes objects and strings, not {type(value).__name__}: {value!r}"
+                    f"{command} accepts objects and strings, not {type(value).__name__}: {value!r}"
                 )
         if texts and not main:
-            raise InvalidParams(f"{command} takes no text, but was given {texts[0]!r}")
+            raise InvalidParams(f"{command} accepts no text, but got {texts[0]!r}")
         if texts:
             self._values[main] = " ".join(texts)
 
@@ -55,7 +55,7 @@ class CommandArguments:
         """Return a string argument that is not blank."""
         value = self.text(name)
         if value is None or not value.strip():
-            message = f"{self._command} needs {name!r}: a string that is not empty"
+            message = f"{self._command} needs {name!r}, a non-empty string"
             raise self.missing(message, name)
         return value
 
@@ -86,12 +86,12 @@ class CommandArguments:
         except ValueError:
             known = ", ".join(repr(str(member)) for member in choices)  # type: ignore[attr-defined]
             raise InvalidParams(
-                f"{self._command}: {name!r} is one of {known}, not {value!r}"
+                f"{self._command}: {name!r} must be one of {known}, not {value!r}"
             ) from None
 
     def number(self, name: str) -> int | None:
         """Return a line number (1-based), or None if the argument is missing."""
-        return self._pop(name, int, "a line number, from 1", lambda value: value >= 1)
+        return self._pop(name, int, "a line number, starting at 1", lambda value: value >= 1)
 
     def count(self, name: str, default: int, most: int) -> int:
         """Return a whole number from 1 to `most`, or `default` if the argument is missing."""
@@ -119,7 +119,9 @@ class CommandArguments:
         value = self._pop(name, (str, list), "a string or a list of strings")
         found = [value] if isinstance(value, str) else value or []
         if not _are_strings(found):
-            raise InvalidParams(f"{self._command}: {name!r} is a list of strings, not {value!r}")
+            raise InvalidParams(
+                f"{self._command}: {name!r} must be a list of strings, not {value!r}"
+            )
         return tuple(found)
 
     def whole(self, name: str) -> int | None:
@@ -141,7 +143,7 @@ class CommandArguments:
             return
         near = nearest_name(str(unknown[0]), self._taken)
         known = ", ".join(sorted(self._taken))
-        hint = f"; did you mean {near!r}?" if near else f". It takes: {known}"
+        hint = f"; did you mean {near!r}?" if near else f". Valid arguments: {known}"
         raise InvalidParams(f"{self._command} has no argument {unknown[0]!r}{hint}")
 
     def _pop(
@@ -157,7 +159,7 @@ class CommandArguments:
             return None
         is_flag = isinstance(value, bool) and kind is not bool  # Python's bool is an int
         if is_flag or not isinstance(value, kind) or not is_valid(value):
-            raise InvalidParams(f"{self._command}: {name!r} is {what}, not {value!r}")
+            raise InvalidParams(f"{self._command}: {name!r} must be {what}, not {value!r}")
         return value
 
 

@@ -76,9 +76,7 @@ class CommentCheck:
         if cached is None or cached.document != document or cached.work.cancelled():
             if cached is not None:
                 cached.work.cancel()
-            cached = _CachedCheck(
-                document, self._spawn(self._find(document), "looking for instructions")
-            )
+            cached = _CachedCheck(document, self._spawn(self._find(document), "checking comments"))
         self._cached[key] = cached
         while len(self._cached) > MAX_CACHED:
             _, oldest = self._cached.popitem(last=False)

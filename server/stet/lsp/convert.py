@@ -68,14 +68,14 @@ def _wire_edit(change: Mapping[str, object]) -> WireEdit:
     """
     text = change["text"]
     if type(text) is not str:
-        raise TypeError("text is no string")
+        raise TypeError("text is not a string")
     stretch = change.get("range")
     if stretch is None:
         return WireEdit.full(text)
     start, end = stretch["start"], stretch["end"]  # type: ignore[index]  # as above
     numbers = start["line"], start["character"], end["line"], end["character"]
     if not all(type(number) is int for number in numbers):
-        raise TypeError("a position is no integer")
+        raise TypeError("a position is not an integer")
     first, column, last, last_column = numbers
     return WireEdit(max(first, 0), max(column, 0), max(last, 0), max(last_column, 0), text)
 

@@ -194,14 +194,16 @@ class Client:
 
     async def _operate(self, operation: str, label: str, *changes: _Change) -> ApplyOutcome:
         if not self.can(operation):
-            return ApplyOutcome(reason=f"The editor can't {operation} files for a server.")
+            return ApplyOutcome(
+                reason=(f"This editor can't {operation} files for a language server.")
+            )
         return await self._apply(label, lsp.WorkspaceEdit(document_changes=list(changes)))
 
     async def _apply(
         self, label: str | None, edit: lsp.WorkspaceEdit, seconds: float = APPLY_SECONDS
     ) -> ApplyOutcome:
         if not self._server.editor.apply_edit:
-            return ApplyOutcome(reason="The editor takes no edits from a server.")
+            return ApplyOutcome(reason="This editor does not accept edits from a language server.")
         # Neovim has no name for an undo step: it prints the label at every edit.
         named = escape_line(label) if label and self._server.editor.name != "neovim" else None
         params = lsp.ApplyWorkspaceEditParams(edit=edit, label=named)
@@ -210,10 +212,10 @@ class Client:
         except TimeoutError as error:
             return ApplyOutcome(reason=str(error), is_answered=False)
         except JsonRpcException as error:
-            return ApplyOutcome(reason=f"The editor answered with an error: {error.message}")
+            return ApplyOutcome(reason=f"The editor returned an error: {error.message}")
         if result.applied:
             return ApplyOutcome(applied=True)
-        no_reason = "The editor refused the edit and gave no reason."
+        no_reason = "The editor rejected the edit without a reason."
         return ApplyOutcome(reason=result.failure_reason or no_reason)
 
     # Messages and documents for the user

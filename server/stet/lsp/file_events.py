@@ -64,7 +64,7 @@ class DiskWatch:
     def _read_soon(self) -> None:
         if self._due and not self._is_reading:
             self._is_reading = True
-            self._start(self._read_due(), "files changed on the disk")
+            self._start(self._read_due(), "files changed on disk")
 
     async def _read_due(self) -> None:
         try:
@@ -156,7 +156,7 @@ class RenameTracker:
         if canonical(uri) == canonical(new_uri):
             return
         if not is_tracked(new_uri):
-            log.warning("a rename is ignored: what it leads to is no name of a file")
+            log.warning("a rename is ignored: its new URI is not a file")
             return
         self._renamed(uri, new_uri)
         folder = canonical(uri).rstrip("/")

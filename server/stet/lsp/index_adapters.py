@@ -89,7 +89,7 @@ class IndexView:
 
     def reindex(self, snapshot: Snapshot, *, rebuild: bool) -> str:
         """Update the index, or rebuild it; return the token of the progress."""
-        self._end("begun again")
+        self._end("restarted")
         self._progress = self._client.progress(TITLE)
         self._is_starting = True
         self._client.start(self._begin(snapshot, rebuild=rebuild), "reindexing")
@@ -111,8 +111,8 @@ class IndexView:
         if n_files_so_far is not None and not self._has_reported_partial:
             self._has_reported_partial = True
             self._client.show_message(
-                f"Stet: the search index is still being built ({n_files_so_far:,} files so far). Until"
-                " it is done, searches find what is in those."
+                f"Stet: the search index is being built ({n_files_so_far:,} files so far); "
+                "results are incomplete until it is done."
             )
 
     async def _begin(self, snapshot: Snapshot, *, rebuild: bool) -> None:

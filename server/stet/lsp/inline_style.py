@@ -91,7 +91,7 @@ class InlineStyle:
                 if hunk.new == new:
                     continue
                 if hunk.hash != seen[hunk_id]:
-                    raise EditError("It has been changed meanwhile.")
+                    raise EditError("It has changed since.")
                 if not self._ledger.blocks.is_whole(hunk_id):
                     _ = self._ledger.amend(hunk_id, new)
             return self._ledger.blocks.rewrite(document, texts)
@@ -108,7 +108,7 @@ class InlineStyle:
             return self._ledger.blocks.take_out(document, self._ledger.blocks.shown_blocks(uri))
 
         self._cleared[canonical(uri)] = uri
-        await self._write(uri, edit_of, "Stet: take pending blocks out")
+        await self._write(uri, edit_of, "Stet: remove pending blocks")
 
     def _show(self, uris: Iterable[str]) -> None:
         blocks = self._ledger.blocks
@@ -117,7 +117,7 @@ class InlineStyle:
             return blocks.show(document, blocks.showable(document))
 
         for uri in {canonical(uri): uri for uri in uris}.values():
-            work = self._write(uri, edit_of, "Stet: show what is pending")
+            work = self._write(uri, edit_of, "Stet: show pending hunks")
             self._client.start(work, f"show blocks in {uri}")
 
     async def _mark(self, hunk_id: str) -> None:
@@ -127,8 +127,8 @@ class InlineStyle:
             edit = self._ledger.blocks.show(document, {hunk_id})
             if edit is None:
                 raise EditError(
-                    "These lines can't be shown with markers: their line ends are mixed, or a line of "
-                    "the file reads like one of the marks."
+                    "These lines can't be shown with markers: the line endings are mixed, or a "
+                    "line looks like a marker."
                 )
             return edit
 
@@ -162,7 +162,7 @@ class InlineStyle:
         except EditError as reason:
             log.warning("%s: its hunks stay as they are shown: %s", uri, reason)
             if is_asked:
-                self._client.warn(f"Stet: not done. {reason}")
+                self._client.warn(f"Stet: failed. {reason}")
 
 
 MOMENT_SECONDS = 0.1
@@ -346,7 +346,7 @@ class BlockImport:
         more = f"; and {len(fresh) - _MOST_NAMED} more" if len(fresh) > _MOST_NAMED else ""
         log.warning("%s: %s blocks of another program can't be read", document.uri, len(fresh))
         self._client.warn(
-            f"Stet: {name}: an `{SIGN}` block can't be read and is left as it is: {message}{more}"
+            f"Stet: {name}: an `{SIGN}` block is invalid and was left unchanged: {message}{more}"
         )
 
     def _report_too_long(self, draft: BlockDraft, size: int) -> None:
@@ -354,9 +354,8 @@ class BlockImport:
         if draft.blocks and self._is_unreported(draft.document, "too long"):
             name = self._workspace.snapshot().name_of(draft.document.uri)
             self._client.warn(
-                f"Stet: {name} has {size:,} characters, so its `{SIGN}` blocks stay text that a model is "
-                f"shown: they become hunks in notes of at most {_MOST_TEXT:,} characters. Split the note "
-                "to decide them."
+                f"Stet: {name} has {size:,} characters; `{SIGN}` blocks become hunks only in "
+                f"notes of at most {_MOST_TEXT:,} characters. Split the note to review them."
             )
 
     def _is_unreported(self, document: TextDocument, what: str) -> bool:

@@ -21,28 +21,28 @@ class InvalidParams(LspError):
     """An argument is missing, has the wrong type, or is an unknown id."""
 
     CODE = -32602
-    MESSAGE = "The arguments are wrong."
+    MESSAGE = "Invalid arguments."
 
 
 class RequestFailed(LspError):
     """The request was understood and can't be carried out; the message says why."""
 
     CODE = -32803
-    MESSAGE = "The request was refused."
+    MESSAGE = "The request failed."
 
 
 class ContentModified(LspError):
     """The named hunk has changed; the client has to read it again."""
 
     CODE = -32801
-    MESSAGE = "The text has changed since."
+    MESSAGE = "The text has changed."
 
 
 class InternalError(LspError):
     """Another error left a handler: a bug. Raised by `stet.lsp.routing`, which has logged it."""
 
     CODE = -32603
-    MESSAGE = "Something failed inside Stet; its log has the details."
+    MESSAGE = "Internal error in Stet; see its log."
 
 
 @contextmanager

@@ -64,9 +64,7 @@ class Observability:
             path = log_file_path(TRACE)
             self._trace = LazyLogFile(path, _MAX_TRACE_BYTES)
             self._trace.setFormatter(PrivateFormatter("%(asctime)s %(message)s", _MAX_RECORD))
-            self._notify(
-                f"Stet: log.traceModel is on: what a model is asked and answers is in {path}."
-            )
+            self._notify(f"Stet: log.traceModel is on; requests and answers are logged in {path}.")
 
     def tracer(self) -> Callable[[str], None] | None:
         """Return the function that writes the trace of a model, or None if the trace is off.
@@ -91,9 +89,9 @@ class Observability:
             return
         if n_found:
             self._notify(
-                "Stet: an earlier run ended by a fatal error. A report is in "
-                f"{self.reports.directory.folder}: it holds none of your text. Please attach it to an issue "
-                "in Stet's tracker."
+                "Stet: an earlier run crashed. A crash report is in "
+                f"{self.reports.directory.folder}; it contains none of your text. Please attach "
+                "it to an issue in Stet's tracker."
             )
 
     def end(self) -> None:

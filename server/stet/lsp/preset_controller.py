@@ -84,7 +84,7 @@ def from_json(fields: str) -> Attachments | None:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        log.warning("a kept preset is left out: it is no object")
+        log.warning("a stored preset was skipped: it is not an object")
         return None
     scope, depth = value.get("scope"), value.get("linkDepth")
     made = Attachments(
@@ -155,11 +155,11 @@ class PresetController:
         if requested.save is not None:
             presets[_checked_name(requested.save)] = replace(after, problems=())
             if after.is_empty:
-                raise ContextChangeRefused(
-                    "nothing is attached that could be saved: `add` something first"
-                )
+                raise ContextChangeRefused("nothing is attached: `add` files or folders first")
             if len(self._saved.keys() | presets.keys()) > MAX_PRESETS:
-                raise ContextChangeRefused(f"{MAX_PRESETS} presets is the most: `delete` one first")
+                raise ContextChangeRefused(
+                    f"the maximum is {MAX_PRESETS} presets: `delete` one first"
+                )
         if requested.delete is not None:
             presets[self._find_deletable(requested.delete)] = None
         self._workspace.attachments = after
@@ -248,7 +248,7 @@ class PresetController:
         n_attached = len(after.files) + len(after.folders)
         if n_attached > MAX_ATTACHED:
             raise ContextChangeRefused(
-                f"that would be {n_attached} files and folders: {MAX_ATTACHED} at most"
+                f"that would attach {n_attached} files and folders; the maximum is {MAX_ATTACHED}"
             )
         return replace(
             after,
@@ -267,7 +267,7 @@ class PresetController:
         found = self._match_name(name, (*self._saved, *known))
         if found not in self._saved:
             raise ContextChangeRefused(
-                f"the preset {found!r} stands in the settings: take it out there"
+                f"the preset {found!r} is defined in the settings: remove it there"
             )
         return found
 
@@ -286,7 +286,9 @@ class PresetController:
         if len(alike) == 1:
             return alike[0]
         if alike:
-            raise UnknownPreset(f"{name!r} could be {' or '.join(map(repr, alike))}: say which")
+            raise UnknownPreset(
+                f"{name!r} could be {' or '.join(map(repr, alike))}: be more specific"
+            )
         folded = {one.casefold(): one for one in names}
         near = difflib.get_close_matches(name.casefold(), folded, n=3)
         if near:
@@ -294,7 +296,7 @@ class PresetController:
         elif names:
             hint = f"; there are {', '.join(map(repr, sorted(names)[:10]))}"
         else:
-            hint = ": none has been saved yet (`stet.context` with `save`)"
+            hint = ": none has been saved yet (use `stet.context` with `save`)"
         raise UnknownPreset(f"there is no preset {name!r}{hint}")
 
     def _save(self, presets: Mapping[str, Attachments | None]) -> None:
@@ -340,6 +342,6 @@ def _checked_name(name: str) -> str:
     name = name.strip()
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise ContextChangeRefused(
-            f"a preset's name is a line of at most {MAX_NAME} letters, not {name!r}"
+            f"a preset name must be one line of at most {MAX_NAME} characters, not {name!r}"
         )
     return name

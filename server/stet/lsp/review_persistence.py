@@ -228,7 +228,11 @@ class ReviewPersistence:
             log.warning("Stet's state folder could not be tidied: %s", error)
             return
         if n_emptied or dropped:
-            log.info("%s old removals and %s unused state folders dropped", n_emptied, len(dropped))
+            log.info(
+                ("%s old trash entries and %s unused state folders deleted"),
+                n_emptied,
+                len(dropped),
+            )
 
     async def close(self) -> None:
         """Save the positions of hunks, and close the store."""
@@ -255,7 +259,7 @@ class ReviewPersistence:
             return
         self._timer = None
         self._save_positions()
-        _ = self._spawn(asyncio.to_thread(self._store.flush), "keeping where hunks stand")
+        _ = self._spawn(asyncio.to_thread(self._store.flush), "saving positions of hunks")
 
     def _save_positions(self) -> None:
         """Pass the hunk positions of changed files to the store, which writes them later in this order."""
@@ -300,7 +304,7 @@ class StoreMaintenance:
 
     def _begin(self) -> None:
         if self._task is None or self._task.done():
-            self._task = self._spawn(self._maintain(), "writing what waits for the disk")
+            self._task = self._spawn(self._maintain(), "writing pending state to disk")
 
     async def _maintain(self) -> None:
         store = self._store()

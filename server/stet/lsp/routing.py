@@ -66,8 +66,8 @@ class Readiness(asyncio.Event):
                 await self.wait()
         except TimeoutError:
             raise RequestFailed(
-                f"Stet has not read the proposals and chats of earlier runs within {READY_SECONDS:g} s; "
-                "nothing was done. Try again in a moment; its log says what takes so long."
+                f"Stet did not load earlier proposals and chats within {READY_SECONDS:g} s; "
+                "nothing was changed. Try again in a moment; see its log for details."
             ) from None
         finally:
             self._n_waiting -= 1
@@ -304,7 +304,7 @@ def boundary(name: str) -> Iterator[None]:
     except Exception as error:  # the boundary: one bug must not end the session
         log.exception("%s failed", name)
         raise InternalError(
-            f"{name} failed inside Stet ({type(error).__name__}); its log has the details."
+            f"{name} failed: internal error in Stet ({type(error).__name__}); see its log."
         ) from error
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NOT_STARTED = "Stet could not start; its log says why"
+NOT_STARTED = "Stet could not start; see its log"
 _MOST_PROBLEMS = 10
 """The most problems of settings that one message shows; another person's file may have thousands."""
 _MAX_PROBLEM = 500
@@ -135,7 +135,7 @@ class Startup:
         """The reason why the latest turn had no model, or else why the model in use was chosen."""
         if self.pipeline and self.pipeline.models.problem:
             return self.pipeline.models.problem
-        return self.choice.why if self.choice else "no turn has needed a model yet"
+        return self.choice.why if self.choice else "no model has been needed yet"
 
     async def configuration_changed(self, settings: object, *, begins: bool) -> None:
         """Replace the editor's settings by the current ones.
@@ -196,6 +196,6 @@ class Startup:
         if fresh:
             n_more = len(fresh) - _MOST_PROBLEMS
             problems = "; ".join(str(problem)[:_MAX_PROBLEM] for problem in fresh[:_MOST_PROBLEMS])
-            more = f"; and {n_more} more: `stet doctor` tells all" if n_more > 0 else ""
+            more = f"; and {n_more} more (see `stet doctor`)" if n_more > 0 else ""
             self._client.show_message(f"Stet: settings: {problems}{more}", lsp.MessageType.Warning)
         self._settings_changed()

@@ -43,7 +43,8 @@ def clean_tag(tag: str) -> str:
             f": write {better!r}" if _WHOLE_TAG.fullmatch(better) and not better.isdigit() else ""
         )
         raise InvalidTag(
-            f"{tag!r} is no tag{hint}. A tag has letters, digits, `_`, `-` and `/`, and not only digits."
+            f"{tag!r} is not a valid tag{hint}. A tag has letters, digits, `_`, `-` and `/`, "
+            "and not only digits."
         )
     return name
 

@@ -92,8 +92,8 @@ def _check_size(n_characters: int) -> None:
     """
     if n_characters > MAX_CHARACTERS:
         raise InvalidYaml(
-            f"line 1: the front matter would have {n_characters:,} characters; {MAX_CHARACTERS:,} is "
-            "the most. Put long texts into the note itself."
+            f"line 1: the front matter would have {n_characters:,} characters; "
+            f"the maximum is {MAX_CHARACTERS:,}. Put long texts into the note itself."
         )
 
 

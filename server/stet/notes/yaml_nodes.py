@@ -57,7 +57,7 @@ def read_entries(yaml: str, first_line: int) -> tuple[YamlEntry, ...]:
         return ()
     line = first_line + node.start_mark.line
     if node.id != "mapping":
-        raise InvalidYaml(f"line {line}: the front matter is no list of properties.")
+        raise InvalidYaml(f"line {line}: the front matter is not a list of properties.")
     if node.flow_style:
         raise InvalidYaml(
             f"line {line}: properties in braces can only be changed with `edit_file`."
@@ -67,7 +67,7 @@ def read_entries(yaml: str, first_line: int) -> tuple[YamlEntry, ...]:
         line = first_line + key.start_mark.line
         _check_name(key, line)
         if key.value in found:
-            raise InvalidYaml(f"line {line}: the property {key.value!r} is there twice.")
+            raise InvalidYaml(f"line {line}: the property {key.value!r} occurs twice.")
         found[key.value] = YamlEntry(key.value, key, value)
     nodes = (node for entry in found.values() for node in nodes_in(entry.value))
     if next(islice(nodes, MAX_NODES, None), None) is not None:
@@ -99,7 +99,7 @@ def _check_name(key: Node, line: int) -> None:
         InvalidYaml: If the check fails.
     """
     if key.id != "scalar":
-        raise InvalidYaml(f"line {line}: the name of a property is no plain text.")
+        raise InvalidYaml(f"line {line}: a property name is not plain text.")
     if key.value == "<<":
         raise InvalidYaml(f"line {line}: merged properties can only be changed with `edit_file`.")
 
@@ -121,7 +121,7 @@ def _composed(yaml: str, first_line: int) -> Node:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = first_line + (mark.line if mark else 0)
-        raise InvalidYaml(f"line {line}: {error.problem or 'that is no YAML'}.") from error
+        raise InvalidYaml(f"line {line}: {error.problem or 'invalid YAML'}.") from error
     except YAMLError as error:
         raise InvalidYaml(f"line {first_line}: {str(error).splitlines()[0]}.") from error
     except RecursionError as error:

@@ -31,7 +31,7 @@ from stet.observability.private_files import make_private, open_private
 from stet.text.safe_traceback import format_safe_traceback, package_path
 
 MAX_REPORTS = 10
-_HEADING = "Stet crash report. It holds no text of yours, no paths and no keys."
+_HEADING = "Stet crash report. It contains none of your text, no paths and no keys."
 
 
 class ReportDirectory:
@@ -152,7 +152,7 @@ class CrashReporter(SafeHandler):
             log.warning("no crash report is written: %s", fault)
             return
         self._notify(
-            f"Stet: something failed inside Stet. A report is in {path}: it holds none of your text. "
+            f"Stet: internal error. A crash report is in {path}; it contains none of your text. "
             "Please attach it to an issue in Stet's tracker."
         )
 

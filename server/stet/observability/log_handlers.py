@@ -123,7 +123,7 @@ class LazyLogFile(SafeHandler):
             if not self._has_warned:
                 self._has_warned = True
                 # Through the log: it does not wait for an editor that never reads stderr.
-                log.warning("No log file is written: %s", error)
+                log.warning("Can't write a log file: %s", error)
 
     def close(self) -> None:
         """Close the file if it was opened."""

@@ -57,7 +57,7 @@ def open_private(path: str, flags: int) -> int:
     # A disk without hard links reports one link, or none.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "It is no plain file of Stet's own", path)
+        raise OSError(errno.EINVAL, "It is not a regular file of Stet", path)
     return descriptor
 
 
@@ -96,4 +96,4 @@ def _stet_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def _link(path: Path) -> OSError:
-    return OSError(errno.ELOOP, "A link lies in its place, and is not followed", str(path))
+    return OSError(errno.ELOOP, "A symbolic link is in its place and is not followed", str(path))

@@ -284,8 +284,8 @@ class Redactor:
             return secret
         if is_there:
             raise UnknownMark(
-                f"{mark} can't be told from the same words, which stand in the file too. Leave both "
-                "as they are, and change what is around them."
+                f"{mark} can't be distinguished from the same words elsewhere in the file. Leave "
+                "both as they are, and change what is around them."
             )
         if mark in file:
             return mark

@@ -87,7 +87,7 @@ class TaintTracker:
             if source := self.source_of(value, user_words):
                 excerpt = " ".join(value.split())
                 excerpt = excerpt if len(excerpt) <= _MAX_SHOWN else f"{excerpt[:_MAX_SHOWN]}…"
-                return f"{excerpt!r} was named by {source}, not by you."
+                return f"{excerpt!r} comes from {source}, not from you."
         return ""
 
 

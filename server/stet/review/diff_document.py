@@ -29,17 +29,17 @@ FILE = "diff --git "
 
 _NAME = re.compile(rf"{FIRST_LINE}(\w+)")
 _FILE_HEADS = ("--- ", "+++ ")
-_TOUCHED = "its lines without `+` are not as they were"
-_MOVED = "a `+` line stands between lines that are not part of the change"
-_TWICE = "it is there twice"
-_TORN = "the lines around it are not as they were; delete whole hunks, from `@@` to `@@`"
-_WHOLE = "only its deletion means something here"
+_TOUCHED = "only its `+` lines can be edited"
+_MOVED = "a `+` line is outside the change"
+_TWICE = "it occurs twice"
+_TORN = "the surrounding lines were changed; delete whole hunks, from `@@` to `@@`"
+_WHOLE = "it can't be edited, only deleted"
 CONTEXT = 3
 """The lines shown around a hunk, except lines of another hunk."""
 _HOW = """\
 # - Delete a hunk, from its `@@` line to the next, to reject it.
-# - Edit its `+` lines to have them written instead.
-# - Leave all other lines as they are, then save. To accept, go to the text itself.
+# - Edit its `+` lines to change the proposal.
+# - Leave all other lines unchanged, then save. Accept hunks in the file itself.
 """
 
 
@@ -145,7 +145,7 @@ def _section_problem(section: DiffSection, now: Sequence[str]) -> str:
     if section.hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE}:
         return "" if is_same and not _added_lines(now) else _WHOLE
     if any(line and line[0] not in " +-\\" for line in now):
-        return "it has a line that begins with none of ` `, `+` and `-`"
+        return "every line must start with ` `, `+` or `-`"
     if not is_same:
         return _TOUCHED
     marks = [line[:1] for line in shown if line[:1] in ("+", "-")]

@@ -23,7 +23,7 @@ class UnknownHunk(ReviewError):
 
     def __init__(self, hunk_id: str, known: tuple[str, ...]) -> None:
         near = difflib.get_close_matches(hunk_id, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "; `stet.proposals` lists them"
+        hint = f"; did you mean {near[0]!r}?" if near else "; list them with `stet.proposals`"
         super().__init__(f"there is no hunk {hunk_id!r}{hint}")
 
 
@@ -58,7 +58,7 @@ class EditInFlight(WrongHunkState):
     """An edit of the hunk was sent, and the editor must first report its text."""
 
     def __init__(self, hunk_id: str) -> None:
-        super().__init__(f"{hunk_id} is on its way into the text: try again in a moment")
+        super().__init__(f"{hunk_id} is being applied: try again in a moment")
 
 
 class UndoConflict(ReviewError):
@@ -66,6 +66,6 @@ class UndoConflict(ReviewError):
 
     def __init__(self, hunk_id: str) -> None:
         super().__init__(
-            f"{hunk_id} can't be undone: you have changed these lines since. Your editor's own undo "
-            "still goes back step by step."
+            f"{hunk_id} can't be undone: you have edited these lines since. Your editor's own "
+            "undo still works."
         )

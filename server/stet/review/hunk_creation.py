@@ -191,7 +191,7 @@ def _close_replaced(
     if touching:
         other = next((new for at, new in touching if overlap(at, place)), touching[0][1])
         return store.close_hunk(store[hunk_id], HunkState.SUPERSEDED, f"replaced by {other}")
-    return store.close_hunk(store[hunk_id], HunkState.WITHDRAWN, "the agent has taken it back")
+    return store.close_hunk(store[hunk_id], HunkState.WITHDRAWN, "withdrawn by the agent")
 
 
 # -- whole files ---------------------------------------------------------------------------------
@@ -306,7 +306,8 @@ def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
     gone = _close_replacing(store, hunk, tracked) if is_superseded else []
     if is_line_hunk(hunk) and (tracked is None or not tracked.revive(hunk_id)):
         raise WrongHunkState(
-            f"{hunk_id} can't be restored: its place is gone, or another hunk waits there"
+            f"{hunk_id} can't be restored: its location no longer exists or has another "
+            "pending hunk"
         )
     waiting = dataclasses.replace(hunk, state=HunkState.PENDING, inline=False, reason="")
     store.save(*gone, waiting, decision=True, anchors_of=hunk.uri)
@@ -323,7 +324,7 @@ def _close_replacing(store: HunkStore, hunk: Hunk, tracked: TrackedDocument | No
     if is_line_hunk(hunk):
         anchor = tracked.anchor(hunk.id) if tracked else None
         if tracked is None or anchor is None:
-            raise WrongHunkState(f"{hunk.id} can't be restored: its place is not known any more")
+            raise WrongHunkState(f"{hunk.id} can't be restored: its location is unknown")
         found = [store[one.hunk] for one in tracked.overlapping((anchor.first, anchor.end))]
     else:
         same = (one for one in store.of_file(hunk.uri) if one.kind is hunk.kind)

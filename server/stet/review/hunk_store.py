@@ -16,8 +16,8 @@ from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
 
 TOP = Range(Position(0, 0), Position(0, 0))
-_BROKEN = "its block in the text is no longer whole: finish there what you began, or undo it"
-_WRITTEN_OVER = "you have changed the text it was made for"
+_BROKEN = "its block in the text is incomplete: finish your edit there, or undo it"
+_WRITTEN_OVER = "you edited this text"
 _FEW_PENDING = 200
 """The most pending hunks that are all recorded with a text; else only those of recent edits."""
 

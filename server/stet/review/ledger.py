@@ -351,13 +351,15 @@ class ReviewLedger:
         if hunk.state is not HunkState.PENDING:
             raise WrongHunkState(f"{hunk_id} can't be amended: it is {hunk.state}")
         if tracked is None or not is_line_hunk(hunk):
-            raise WrongHunkState(f"{hunk_id} can't be amended: it is about a file as such")
+            raise WrongHunkState(f"{hunk_id} can't be amended: it is a file operation")
         if self.blocks.is_whole(hunk_id):
-            raise WrongHunkState(f"{hunk_id} stands in the text: change it there")
+            raise WrongHunkState(f"{hunk_id} is shown in the text: edit it there")
         self._check_not_in_flight(hunk_id)
         new = normalize_line_ends(new, self.hunk(hunk_id), tracked)
         if (anchor := tracked.remake(hunk_id, new)) is None:
-            raise WrongHunkState(f"{hunk_id} can't be changed yet: decide the hunk before it first")
+            raise WrongHunkState(
+                f"{hunk_id} can't be changed yet: accept or reject the hunk before it first"
+            )
         amended = dataclasses.replace(
             hunk, old=anchor.base, new=anchor.proposed, inline=False, reason=""
         )
@@ -373,7 +375,7 @@ class ReviewLedger:
         """
         hunk = self.hunk(hunk_id)
         if hunk.state is not HunkState.CONFLICT:
-            raise WrongHunkState(f"{hunk_id} is no conflict: it is {hunk.state}")
+            raise WrongHunkState(f"{hunk_id} is not in conflict: it is {hunk.state}")
         return self.amend(hunk_id, hunk.new)
 
     def take_mine(self, hunk_id: str) -> None:
@@ -383,8 +385,8 @@ class ReviewLedger:
             WrongHunkState: If the hunk is not in conflict.
         """
         if (state := self.hunk(hunk_id).state) is not HunkState.CONFLICT:
-            raise WrongHunkState(f"{hunk_id} is no conflict: it is {state}")
-        self.reject(hunk_id, "your own text stands")
+            raise WrongHunkState(f"{hunk_id} is not in conflict: it is {state}")
+        self.reject(hunk_id, "you kept your text")
 
     def restore(self, hunk_id: str) -> Hunk:
         """Restore a rejected, undone or superseded hunk: make it pending for the current text.

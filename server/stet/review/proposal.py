@@ -11,7 +11,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.position import Position, Range
 
-UNDONE_IN_EDITOR = "you undid it in the editor: it needs an approval of its own"
+UNDONE_IN_EDITOR = "you undid it in the editor: accept it by itself"
 """The reason of an accepted hunk that is pending again."""
 
 

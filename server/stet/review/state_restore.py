@@ -40,12 +40,12 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextChange
 from stet.workspace.uris import canonical
 
-_TAKEN = "something else was proposed in its place"
+_TAKEN = "replaced by another proposal"
 _WRITTEN = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
 """The states of hunks whose proposed text was in the file before."""
 _FOLLOWED = LIVE | {HunkState.ACCEPTED, HunkState.REJECTED, HunkState.SUPERSEDED, HunkState.UNDONE}
-_MOVED = "its file got another name meanwhile: accept it again"
-_REPLACED = "another file has taken the name of this one"
+_MOVED = "its file was renamed: accept it again"
+_REPLACED = "another file has this name now"
 MAX_STEPS = 4
 """The most hunks that are undone, and that are accepted again, on the copy."""
 MAX_LINES = 2_000

@@ -318,7 +318,12 @@ def score(query: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> float:
 def explain(query: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
     """Return why a chunk was found, for people: `named: user, names; near in meaning (no. 3)`."""
     reasons = []
-    where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
+    where = (
+        ("named", row.name),
+        (("in its heading"), row.head),
+        ("path", row.path),
+        ("text", row.body),
+    )
     left = [spaced for spaced, _ in query.spaced]
     for word, field in where:
         text = f" {field} "
@@ -330,7 +335,7 @@ def explain(query: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
             )
             reasons.append(f"{word}: {', '.join(shown)}")
     if ranks.by_meaning is not None:
-        reasons.append(f"near in meaning (no. {ranks.by_meaning})")
+        reasons.append(f"similar meaning (no. {ranks.by_meaning})")
     return "; ".join(reasons)
 
 

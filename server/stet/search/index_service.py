@@ -167,7 +167,7 @@ class IndexService:
             begin = await asyncio.to_thread(self._begin, snapshot)
         except OSError as fault:
             if self.state.stage is not Stage.FAILED:
-                self._give_up(f"there is no cache folder: {fault}")
+                self._give_up(f"no cache folder: {fault}")
             return
         self._search = snapshot.settings.search
         async with self._starting:
@@ -242,7 +242,7 @@ class IndexService:
                 await process.send({"do": "ask", "id": number, "query": fields})
                 return await future
         except TimeoutError:
-            log.warning("the search index gave no answer within %s s", ANSWER_SECONDS)
+            log.warning("the search index did not respond within %s s", ANSWER_SECONDS)
             return None
         except _SearchUnanswered:
             return None
@@ -320,11 +320,11 @@ class IndexService:
         self._avoided += [uri for uri in self._reading if uri in self._suspected]
         self._suspected, self._reading = frozenset(self._reading), []
         if self._n_deaths >= MAX_DEATHS:
-            self._give_up("its process ended by itself again and again; the log says more")
+            self._give_up("its process keeps crashing; see the log")
             return
         if not self._is_death_reported:
             self._is_death_reported = True
-            self._notify("Stet: the search index stopped unexpectedly; it is started again.")
+            self._notify("Stet: the search index stopped unexpectedly and is restarting.")
         self._set(replace(self.state, stage=Stage.STARTING))
         await asyncio.sleep(RESTART_SECONDS * 4 ** (self._n_deaths - 1))
         await self._start_again()
@@ -343,7 +343,7 @@ class IndexService:
 
     def _give_up(self, reason: str) -> None:
         self._set(IndexState(Stage.FAILED, message=reason))
-        self._notify(f"Stet: there is no search index: {reason}. Searches read the files instead.")
+        self._notify(f"Stet: search index unavailable: {reason}. Searches read the files instead.")
 
     def _on_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
         # Reports of an ended process about itself do not apply to the running process.

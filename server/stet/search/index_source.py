@@ -157,7 +157,7 @@ def watch_folders(
     try:
         import watchfiles  # late: the import takes long, and only some editors need it
     except ImportError as missing:
-        log.warning("changes on the disk are not noticed: %s", missing)
+        log.warning("file changes are not watched: %s", missing)
         return
     try:
         is_wanted = wanted_below(folders)
@@ -178,7 +178,7 @@ def watch_folders(
                 paths = sorted({path for _, path in changes})
                 changed({"do": "changed", "uris": [uri_of(Path(path)) for path in paths]})
     except (OSError, RuntimeError) as fault:
-        log.warning("changes on the disk are not noticed any more: %s", fault)
+        log.warning("file changes are no longer watched: %s", fault)
 
 
 def wanted_below(folders: Sequence[Path]) -> Callable[[str], bool]:

@@ -44,7 +44,7 @@ def count_contents(folder: Path) -> tuple[int, int] | None:
 
 STORM = 2_000
 """If more files than this change at once, all files are checked instead."""
-DISK_REFUSES = "the disk takes nothing"
+DISK_REFUSES = "the disk can't be written"
 """The beginning of the last message of a process that ended because the disk is full."""
 
 
@@ -97,7 +97,7 @@ def acquire_index(folder: Path) -> tuple[FileLock, Path]:
         lock = FileLock.acquire(folder / f"{stem}.lock")
         if lock is not None:
             return lock, folder / f"{stem}.db"
-    raise OSError(f"{_MAX_SLOTS} servers use the search index of {folder} already")
+    raise OSError(f"{_MAX_SLOTS} servers already use the search index of {folder}")
 
 
 def check_index(path: Path) -> None:

@@ -83,7 +83,7 @@ class IndexWorker:
             store = _open_existing(self._path, model, grammars)
         except sqlite3.DatabaseError as fault:
             send_message(
-                "told", message=f"The search index could not be used ({fault}); it is built anew."
+                "told", message=f"The search index could not be used ({fault}); rebuilding it."
             )
             store = None
         if store is None:
@@ -134,7 +134,7 @@ class IndexWorker:
             if not has_failed:
                 why = format_safe_traceback(bug)
                 send_message(
-                    "logged", message=f"A document can't be indexed and is left out: {why}"
+                    "logged", message=f"A document can't be indexed and was skipped: {why}"
                 )
         else:
             self._failed.discard(key)
@@ -189,7 +189,7 @@ class IndexWorker:
         self._n_faults += 1
         if self._n_faults > MAX_FAULTS:
             raise fault
-        send_message("told", message=f"The search index is broken ({fault}); it is built anew.")
+        send_message("told", message=f"The search index is damaged ({fault}); rebuilding it.")
 
     @property
     def outliner(self) -> Outliner:
@@ -307,7 +307,7 @@ def _embedder(begin: dict[str, Any]) -> LocalEmbedder | None:
         return LocalEmbedder()
     except (ImportError, OSError, ValueError) as fault:
         send_message(
-            "told", message=f"Search goes by words alone: the embedding can't be loaded ({fault})."
+            "told", message=f"Search uses words only: the embedding can't be loaded ({fault})."
         )
         return None
 

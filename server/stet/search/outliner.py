@@ -105,7 +105,7 @@ class Outliner:
     def _drop_process(self, source: SourceFile) -> None:
         self.close()
         self._lost.add(source.stamp.hash)
-        log.warning("the grammar of %r was given up; the file is cut by its lines", source.name)
+        log.warning("the grammar of %r timed out; the file is split by lines", source.name)
         if len(self._lost) == MAX_LOST:
             log.warning("it was the %sth: no grammar is asked any more", MAX_LOST)
             self._is_given_up = True

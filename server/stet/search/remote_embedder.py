@@ -65,7 +65,7 @@ class RemoteEmbedder:
                 (vector,) = await self._vectors([text], settings)
         except (TimeoutError, VectorsUnavailable) as fault:
             # The text of the error may quote the question.
-            log.warning("a question is searched by words alone: %s", type(fault).__name__)
+            log.warning("a query is searched by words only: %s", type(fault).__name__)
             log.debug("there were no vectors: %s", fault)
             return None
         return list(vector)
@@ -80,7 +80,7 @@ class RemoteEmbedder:
         except VectorsUnavailable as fault:
             if str(fault) not in self._warned:
                 self._warned.add(str(fault))
-                self._notify(f"Stet: search goes by words alone: {fault}.")
+                self._notify(f"Stet: search uses words only: {fault}.")
             await asyncio.sleep(RETRY_SECONDS)
         await process.send({"do": "vectors", "items": embedded})
 

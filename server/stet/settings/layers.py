@@ -21,7 +21,7 @@ PROJECT_FILE = ".stet.toml"
 MAX_BYTES = 64 * 1024
 """The largest size of a settings file; a larger file is ignored."""
 
-_NEGATES = "entries of {key!r} that begin with ! are ignored: a project may only keep more back"
+_NEGATES = "entries of {key!r} that start with ! are ignored: a project can only exclude more files"
 _NARROWEST = {
     **NARROW_VALUES,
     "context.scope": "current",
@@ -152,7 +152,10 @@ def _project_preset(preset: PresetSettings, settings: Settings) -> PresetSetting
 
 
 def _too_wide(name: str) -> str:
-    return f"the scope of the preset {name[:60]!r} is ignored: a project may only narrow what you allow"
+    return (
+        f"the scope of the preset {name[:60]!r} is ignored: a project can only restrict your "
+        "settings"
+    )
 
 
 def _without_negations(entries: tuple[str, ...]) -> tuple[str, ...]:
@@ -188,6 +191,6 @@ def _narrow(settings: Settings, project: SettingsLayer, path: str) -> SettingsLa
         elif requested in (now, _NARROWEST.get(key)) or _is_lower(key, requested, now):
             values[key] = requested
         else:
-            message = f"setting {key!r} is ignored: a project may only narrow what the user allows"
+            message = f"setting {key!r} is ignored: a project can only restrict the user's settings"
             problems.append(Problem(key, message, path))
     return SettingsLayer(values, tuple(problems))

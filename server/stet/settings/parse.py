@@ -59,8 +59,8 @@ class Problem:
         # The key of an item starts with the name of the setting that contains the item.
         names = (name for name in _leaves() if f"{self.key}.".startswith((f"{name}.", f"{name}[")))
         named = next(names, "")
-        of_other = "an unknown one is ignored" if self.key else "the file is ignored"
-        what = f"{named!r} is not taken as it is written" if named else of_other
+        of_other = "an unknown setting is ignored" if self.key else "the file is ignored"
+        what = f"{named!r} has an invalid value" if named else of_other
         return f"{self.source}: {what}" if self.source else what
 
 
@@ -81,7 +81,7 @@ def read_layer(value: object, source: str = "") -> SettingsLayer:
     problems = [Problem(shorten(key), message, source) for key, message in faults]
     more = len(problems) - MAX_PROBLEMS
     if more > 0:
-        problems[MAX_PROBLEMS:] = [Problem("", f"{more} more settings are wrong too", source)]
+        problems[MAX_PROBLEMS:] = [Problem("", f"{more} more invalid settings", source)]
     return SettingsLayer(values, tuple(dict.fromkeys(problems)))
 
 
@@ -131,7 +131,7 @@ def _read(value: object, prefix: str, values: _Values) -> _Faults:
         elif key in _leaves():
             yield from _read_leaf(key, item, values)
         elif restriction := intended_restriction(key):
-            yield key, f"unknown setting {shorten(key)!r} is read as {restriction!r}"
+            yield key, f"unknown setting {shorten(key)!r} is treated as {restriction!r}"
             yield from _read_restriction(restriction, item, values, is_sure=False)
         else:
             yield key, _unknown(shorten(key))
@@ -152,13 +152,13 @@ def _read_leaf(key: str, value: object, values: _Values) -> _Faults:
     if _key_of(kind):
         yield from _read_named(key, kind, value, values)
     elif not isinstance(value, list | tuple) and value != {}:
-        what = "texts" if kind is str else "objects"
-        yield key, f"setting {key!r} is ignored: it should be a list of {what}"
+        what = "strings" if kind is str else "objects"
+        yield key, f"setting {key!r} is ignored: expected a list of {what}"
     elif kind is str:
         items = list(value)
         values[key] = good = tuple(filter(is_text, items))
         if len(good) < len(items):
-            yield key, f"setting {key!r} keeps only its texts: the other items are ignored"
+            yield key, f"setting {key!r}: items that are not strings are ignored"
     else:
         items = [(f"{key}[{number}]", item) for number, item in enumerate(value, 1)]
         yield from _read_items(key, kind, items, values)
@@ -178,7 +178,7 @@ def _read_restriction(key: str, value: object, values: _Values, *, is_sure: bool
     read = read_restriction(key, value)
     if not read.is_list:
         shown = shorten(", ".join(map(repr, read.texts)) or "nothing")
-        yield key, f"setting {key!r} should be a list of texts: it is read as {shown}"
+        yield key, f"setting {key!r} should be a list of strings; using {shown}"
     yield from ((key, fault) for fault in read.faults)
     other = values.get(key, ())  # from a misspelled key that means this setting
     assert isinstance(other, tuple)
@@ -196,7 +196,7 @@ def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults
     for name, item in named.items():
         place = f"{key}.{shorten(str(name))}"
         if not _is_name(name):
-            yield place, f"setting {place!r} is ignored: its name should be a line of text"
+            yield place, f"setting {place!r} is ignored: its name must be one line"
         elif isinstance(item, Mapping) or item == []:  # some languages send `{}` as an empty list
             items.append((place, {**dict(item), _key_of(kind): name}))
         else:
@@ -219,7 +219,7 @@ def _read_items(key: str, kind: type, items: list[tuple[str, object]], values: _
 
 
 def _no_object(value: object) -> str:
-    return f"it should be an object, not {show_value(value)}"
+    return f"expected an object, not {show_value(value)}"
 
 
 def _item_problem(item: Mapping[object, object], kind: type) -> str:
@@ -231,16 +231,16 @@ def _item_problem(item: Mapping[object, object], kind: type) -> str:
     for name, value in item.items():
         if name not in known:
             expected = [one for one in known if one != _key_of(kind)]
-            return f"it has no {show_value(name)}, only {', '.join(expected)}"
+            return f"unknown key {show_value(name)}; valid keys: {', '.join(expected)}"
         given = tuple(value) if isinstance(value, list) else value
         try:
             _checker(annotations[known[str(name)].name]).validate_python(given)
         except ValidationError:
-            return f"its {name} is not as it should be"
+            return f"invalid value for {name}"
         if not all(map(is_text, given if isinstance(given, tuple) else (str(given),))):
-            return f"its {name} can't be written as UTF-8"
+            return f"{name} can't be encoded as UTF-8"
     missing = [name for name, one in known.items() if one.default is MISSING and name not in item]
-    return f"it needs {' and '.join(missing)}" if missing else ""
+    return f"missing {' and '.join(missing)}" if missing else ""
 
 
 def _read_scalar(key: str, value: object, values: _Values) -> _Faults:
@@ -255,15 +255,15 @@ def _read_scalar(key: str, value: object, values: _Values) -> _Faults:
         bound = context.get("ge", context.get("le"))  # the bound that a number violated
         if (narrow := narrow_value(key, value)) is not None:
             values[key] = narrow
-            read = f"{show_value(value)} is read as {show_value(narrow)}"
-            yield key, f"setting {key!r} should be true or false: {read}"
+            read = f"using {show_value(narrow)} for {show_value(value)}"
+            yield key, f"setting {key!r} should be true or false; {read}"
         elif bound is None or value != value:  # noqa: PLR0124 - NaN is no number to clamp
             yield key, f"setting {key!r} is ignored: {_expected(key, value)}"
         else:
             values[key] = checker.validate_python(bound)
-            yield key, f"setting {key!r} is out of range: {bound} is used for {show_value(value)}"
+            yield key, f"setting {key!r} is out of range: using {bound} for {show_value(value)}"
     if key.endswith(".baseUrl") and (why := url_problem(str(values.get(key, "")))):
-        yield key, f"setting {key!r} can't be followed: {why}"  # no other endpoint replaces it
+        yield key, f"setting {key!r} is invalid: {why}"  # no other endpoint replaces it
 
 
 def _expected(key: str, value: object) -> str:
@@ -273,10 +273,15 @@ def _expected(key: str, value: object) -> str:
     if get_origin(annotation) is Literal:
         near = difflib.get_close_matches(shorten(str(value)), choices, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"{show_value(value)} is none of {', '.join(choices)}{hint}"
-    named = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a text"}
+        return f"{show_value(value)} is not one of {', '.join(choices)}{hint}"
+    named = {
+        "bool": "true or false",
+        "int": "a whole number",
+        "float": "a number",
+        "str": ("a string"),
+    }
     expected = next(words for name, words in named.items() if name in str(annotation))
-    return f"it should be {expected}, not {show_value(value)}"
+    return f"expected {expected}, not {show_value(value)}"
 
 
 def _unknown(key: str) -> str:
@@ -303,7 +308,7 @@ def _is_name(value: object) -> bool:
 
 @functools.cache
 def _checker(annotation: Any) -> "TypeAdapter[object]":
-    """Return the strict validator of an annotation: texts and numbers are not converted."""
+    """Return the strict validator of an annotation: strings and numbers are not converted."""
     from pydantic import ConfigDict, TypeAdapter
 
     return TypeAdapter(annotation, config=ConfigDict(strict=True, allow_inf_nan=False))

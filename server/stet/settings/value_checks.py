@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from ipaddress import AddressValueError, IPv4Address
 from urllib.parse import SplitResult, urlsplit
 
-_EXAMPLE = "write one such as 'http://127.0.0.1:11434/v1'"
+_EXAMPLE = "use one such as 'http://127.0.0.1:11434/v1'"
 _NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*\.?")
 _PATHS = ("/chat/completions", "/completions", "/embeddings", "/models")
 
@@ -55,22 +55,22 @@ def url_problem(url: str) -> str:
     why = _fault_of(url) if url else ""
     if not why or "@" in url:
         return why
-    return f"{why} (it reads {shorten(url, 80)!r})"
+    return f"{why} (got {shorten(url, 80)!r})"
 
 
 def _fault_of(url: str) -> str:
     if not url.isprintable() or " " in url:
-        return "it has a blank or a character that can't be seen: leave that out"
+        return "it contains a space or an invisible character"
     try:
         parts = urlsplit(url)
     except ValueError:
-        return f"it is no address: {_EXAMPLE}"
+        return f"it is not a URL: {_EXAMPLE}"
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        return f"it is no http address: {_EXAMPLE}"
+        return f"it is not an http URL: {_EXAMPLE}"
     if "@" in parts.netloc:
         return (
-            "it holds a name or password: leave out what is before '@', and name in 'apiKeyEnv' the"
-            " environment variable that holds the key"
+            "it contains a user name or password: remove the part before '@', and set "
+            "'apiKeyEnv' to the environment variable that holds the key"
         )
     return _fault_of_place(parts) or _fault_of_rest(parts)
 
@@ -82,11 +82,11 @@ def _fault_of_place(parts: SplitResult) -> str:
     except ValueError:
         port = 0
     if port == 0:
-        return "it has a port that is no number from 1 to 65535: mend that, or leave it out"
+        return "it has an invalid port: use a number from 1 to 65535"
     host = parts.hostname or ""
     if ":" in host:  # `urlsplit` has checked the IPv6 address
         return ""
-    return "" if _is_host(host) else f"it has no host that can be looked up: {_EXAMPLE}"
+    return "" if _is_host(host) else f"it has no valid host: {_EXAMPLE}"
 
 
 def _is_host(host: str) -> bool:
@@ -103,26 +103,26 @@ def _is_host(host: str) -> bool:
 def _fault_of_rest(parts: SplitResult) -> str:
     """Return the problem of the part after the host; "" if there is none."""
     if parts.query or parts.fragment:
-        return "it ends in '?' or '#' and more: leave that out"
+        return "it has a query or fragment: remove it"
     if "\\" in parts.path:
-        return "it has a backslash: write '/' instead"
+        return "it contains a backslash: use '/'"
     path = next((one for one in _PATHS if parts.path.rstrip("/").endswith(one)), "")
-    return f"it ends in {path!r}, which is added: leave that out" if path else ""
+    return f"it ends in {path!r}, which is added automatically: remove it" if path else ""
 
 
 _DENY_FAULTS = (
     (r"\A!?/*\Z", "it is empty"),
-    (r"\A#", "it is a comment; for a name that begins so write a backslash first"),
-    (r"\A\s", "a blank stands before it"),
-    (r"://", "it is an address; write a path, such as /home/me/diary"),
-    (r"\A!?~", "~ is no folder here; write the whole path, such as /home/me/diary"),
-    (r"\A!?[A-Za-z]:", "a drive is no folder here; write the path below it, with /"),
-    (r"\\[A-Za-z0-9]", "a backslash is no folder's end; write /"),
-    (r"(?:\A!?|/)\.\.?(?:/|\Z)", "no name is . or ..; write the path from the workspace down"),
-    (r"//(?!/*\Z)", "it has // in it; write one /"),
-    (r"(?s)(?<!\\)\[(?![!^]?\]?(?:\\.|[^\]\\])*+\])", "its [ is never closed"),
-    (r"(?<!\\)\\/*\Z", "it ends in a backslash"),
-    (r"\{[^}]*,[^}]*\}", "braces mean themselves; write an entry for each"),
+    (r"\A#", "it is a comment; escape a leading '#' with a backslash"),
+    (r"\A\s", "it has a leading space"),
+    (r"://", "it is a URL; use a path such as /home/me/diary"),
+    (r"\A!?~", "~ is not expanded; use the full path, such as /home/me/diary"),
+    (r"\A!?[A-Za-z]:", "drive letters are not supported; use the path below the drive, with /"),
+    (r"\\[A-Za-z0-9]", "use / instead of a trailing backslash"),
+    (r"(?:\A!?|/)\.\.?(?:/|\Z)", ". and .. are not allowed; use a path relative to the workspace"),
+    (r"//(?!/*\Z)", "it contains //; use a single /"),
+    (r"(?s)(?<!\\)\[(?![!^]?\]?(?:\\.|[^\]\\])*+\])", "its [ is not closed"),
+    (r"(?<!\\)\\/*\Z", "it ends with a backslash"),
+    (r"\{[^}]*,[^}]*\}", "braces are not expanded; add one entry for each"),
 )
 """Patterns of invalid entries, each with its problem and remedy; the first match counts."""
 
@@ -159,8 +159,8 @@ def name_problem(switch: str, name: str) -> str:
     if name in known:
         return ""
     near = nearest_name(name, known)
-    hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
-    return f"there is no {kind} {shorten(name)!r}; {hint}"
+    hint = f"did you mean {near!r}?" if near else f"valid: {', '.join(known)}"
+    return f"unknown {kind} {shorten(name)!r}; {hint}"
 
 
 SWITCHES = {f"agent.{switch}": switch for switch in KINDS}
@@ -262,7 +262,7 @@ def _corrected_texts(key: str, text: str) -> tuple[Sequence[str | None], str]:
     switch = SWITCHES.get(key)
     if switch is None:
         if key == "privacy.deny" and (why := deny_problem(text)):
-            return (None,), f"the entry {show_value(text)} of {key!r} keeps nothing back: {why}"
+            return (None,), f"the entry {show_value(text)} of {key!r} excludes nothing: {why}"
         return (text,), ""
     known = KINDS[switch][1]
     if text in known:
@@ -278,7 +278,7 @@ def _corrected_texts(key: str, text: str) -> tuple[Sequence[str | None], str]:
             corrected += words
         else:
             corrected.append(nearest_name(part, known) or None)
-    fault = f"an entry of {key!r} switches nothing off: {name_problem(switch, text)}"
+    fault = f"an entry of {key!r} disables nothing: {name_problem(switch, text)}"
     return corrected or (None,), fault
 
 

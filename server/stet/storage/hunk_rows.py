@@ -193,9 +193,9 @@ def _object(fields: object) -> dict[str, object]:
     try:
         known = json.loads(fields)
     except (ValueError, RecursionError) as error:
-        raise InvalidRow(f"fields that are no JSON: {error}") from error
+        raise InvalidRow(f"fields that are not JSON: {error}") from error
     if not isinstance(known, dict):
-        raise InvalidRow("fields that are no object")
+        raise InvalidRow("fields that are not an object")
     return known
 
 

@@ -197,7 +197,7 @@ def _create(path: Path, migrations: Sequence[str]) -> None:
     """
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        raise DatabaseDamaged("it is gone, and its log is there")
+        raise DatabaseDamaged("it is missing, but its log exists")
     new = path.with_name(f"{path.stem}.new{path.suffix}")
     for left in (new, new.with_name(f"{new.name}-journal")):
         left.unlink(missing_ok=True)
@@ -247,7 +247,7 @@ def _check(connection: sqlite3.Connection) -> None:
         raise DatabaseDamaged(str(found))
     foreign = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
     if names := connection.execute(foreign).fetchall():
-        raise DatabaseDamaged(f"it holds what Stet never makes: {names[0][0]!r}")
+        raise DatabaseDamaged(f"it contains an unexpected object: {names[0][0]!r}")
 
 
 def _version(connection: sqlite3.Connection, latest: int) -> int:
@@ -259,7 +259,7 @@ def _version(connection: sqlite3.Connection, latest: int) -> int:
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if not 0 <= version <= latest:
         raise DatabaseTooNew(
-            f"its layout is version {version}, this Stet knows {latest}: update Stet"
+            f"its schema version is {version}, and this Stet supports {latest}: update Stet"
         )
     return int(version)
 

@@ -72,7 +72,7 @@ _MAX_SENT = 10_000
 """The maximum number of sent requests in memory while the disk fails; the latest are kept."""
 _FINAL = (DatabaseDamaged, DatabaseTooNew)
 """The errors after which this run does not try to open the file again."""
-NOT_OPEN = "the file with earlier proposals is not open yet"
+NOT_OPEN = "the database of earlier proposals is not open yet"
 
 
 class StateStore:
@@ -294,7 +294,7 @@ class StateStore:
         try:
             earlier = {row.id for row in database.load_chats(self._system.now()).chats}
         except StoreError as fault:
-            log.warning("what chats know is not written: %s", fault)
+            log.warning("the state of chats was not written: %s", fault)
             earlier = set(self._batch.chats)
         for chat in earlier & self._batch.chats.keys():
             del self._batch.chats[chat]
@@ -440,4 +440,4 @@ class StateStore:
         if self._is_untidy:
             self._wake()
         if lost:
-            log.error("another server has taken over %s: not written", ", ".join(lost))
+            log.error("another server now owns %s: not written", ", ".join(lost))

@@ -49,7 +49,7 @@ _SNAPSHOT_FIELDS = "SELECT nth, fields FROM footing WHERE owner = :owner"
 _HUNKS = "SELECT id, fields, old, new, base, proposed FROM hunk WHERE owner = :owner ORDER BY nth"
 _SNAPSHOTS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth DESC"
 """The latest first: a file has several snapshots if several servers had hunks in the file."""
-_PLACE_LOST = "where it stood is not known any more"
+_PLACE_LOST = "its location is unknown"
 MAX_TURN_DAYS = 90.0
 """How many days turns are kept; a chat is dropped with its last turn."""
 _UPSERT_TURN = """
@@ -128,7 +128,7 @@ def _tidy_if_free(connection: sqlite3.Connection) -> Iterator[None]:
     except DatabaseDamaged:
         raise
     except StoreError as fault:
-        log.info("tidied another time: %s", fault)
+        log.info("cleanup postponed: %s", fault)
     finally:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
@@ -185,7 +185,7 @@ def load_state(connection: sqlite3.Connection, owner: str, now: float) -> Restor
             old, new, base, proposed = map(texts.text, names)
             hunk = hunk_from_row(hunk_id, fields, (old, new, base, proposed))
         except InvalidRow as problem:
-            log.warning("the kept hunk %r is left out: %s", hunk_id, problem)
+            log.warning("the stored hunk %r was skipped: %s", hunk_id, problem)
             continue
         hunks[hunk.id] = hunk
     used: list[AnchorSnapshot] = []
@@ -194,7 +194,7 @@ def load_state(connection: sqlite3.Connection, owner: str, now: float) -> Restor
         try:
             snapshot = _valid_snapshot(snapshot_from_row(fields, texts.text(name)), hunks, placed)
         except InvalidRow as problem:
-            log.warning("where hunks stood in a file is left out: %s", problem)
+            log.warning("positions of hunks in a file were skipped: %s", problem)
             continue
         if snapshot.lines:
             used.append(snapshot)
@@ -308,19 +308,19 @@ def load_chats(connection: sqlite3.Connection, owner: str, now: float) -> ChatRo
         try:
             turns.append(TurnRow(str(turn), _from_ascii(chat), str(fields)))
         except InvalidRow as problem:
-            log.warning("the kept turn %r is left out: %s", turn, problem)
+            log.warning("the stored turn %r was skipped: %s", turn, problem)
     texts: dict[str, dict[str, str]] = {}
     for chat, uri, name, packed in connection.execute(_CHAT_TEXTS, (owner,)):
         try:
             texts.setdefault(_from_ascii(chat), {})[_from_ascii(uri)] = unpack(name, packed)
         except InvalidRow as problem:
-            log.warning("a text that a chat knows is left out: %s", problem)
+            log.warning("a stored text of a chat was skipped: %s", problem)
     chats: dict[str, ChatRow] = {}
     for name, fields in connection.execute(_CHATS, (owner,)):
         try:
             chat = _from_ascii(name)
         except InvalidRow as problem:
-            log.warning("a kept chat is left out: %s", problem)
+            log.warning("a stored chat was skipped: %s", problem)
             continue
         # Two servers may each have had a chat of this name: the one written last counts.
         chats[chat] = ChatRow(chat, str(fields), texts.get(chat, {}))
@@ -360,7 +360,7 @@ def load_presets(connection: sqlite3.Connection, owner: str) -> tuple[dict[str, 
         try:
             presets[_from_ascii(name)] = str(fields)
         except InvalidRow as problem:
-            log.warning("a kept preset is left out: %s", problem)
+            log.warning("a stored preset was skipped: %s", problem)
     found = connection.execute(_ATTACHED, (owner,)).fetchone()
     return presets, None if found is None else str(found[0])
 

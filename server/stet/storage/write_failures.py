@@ -93,7 +93,7 @@ class WriteFailures:
             # Modules imported later would be written as bytecode, truncated on a full disk.
             sys.dont_write_bytecode = True
         if is_passing and self._n_in_a_row == 1:
-            log.warning("another server is writing all the time: tried again later")
+            log.warning("another server keeps writing: retrying later")
         else:
             self.notify(fault, is_unread=is_unread)
 
@@ -114,8 +114,9 @@ class WriteFailures:
             self._has_warned_locked = True
             log.warning("the state is locked: %s", fault)
             self._say(
-                f"Stet: another program keeps the file with earlier proposals locked ({fault}). They"
-                f" come back as soon as it lets go; that is waited for {LOCKED_SECONDS:.0f} seconds."
+                f"Stet: another program has locked the database of earlier proposals ({fault}). "
+                f"They are restored as soon as it is unlocked; Stet waits {LOCKED_SECONDS:.0f} "
+                "seconds."
             )
         if waited >= LOCKED_SECONDS:
             return False
@@ -141,24 +142,24 @@ class WriteFailures:
         self._has_warned, self._notified_at = True, now
         # Notify before logging: the log may be on the same disk.
         hope = (
-            "if this server is killed, they are lost. Free some space or make its state folder"
-            " writable: they are written as soon as that can be done."
+            "they are lost if the server is killed. Free some disk space or make the state "
+            "folder writable; they are then saved automatically."
         )
-        hope += " Proposals of earlier runs come back then." if is_unread else ""
-        end = hope if passes else "they are lost when this server ends."
+        hope += " Earlier proposals are restored then." if is_unread else ""
+        end = hope if passes else "they are lost when the server exits."
         self._say(
-            f"Stet can't keep its proposals and decisions on the disk ({fault}). They are in memory"
-            f" only: {end}"
+            f"Stet can't save its proposals and decisions to disk ({fault}). They are in memory "
+            f"only: {end}"
         )
         log.warning("the state is not written: %s", fault)
 
     def notify_damage(self, aside: Path) -> None:
         """Notify the user that a damaged file has been renamed."""
         is_lost = not aside.exists() or not aside.stat().st_size
-        what = "is empty or gone: what it held is lost" if is_lost else "was damaged"
+        what = "is empty or missing; its contents are lost" if is_lost else "was damaged"
         self._say(
-            f"Stet: the file with earlier proposals {what}. What was left is kept as"
-            f" {str(aside)!r}; a new one has been begun."
+            f"Stet: the database of earlier proposals {what}. It was moved to {str(aside)!r}, "
+            "and a new one was created."
         )
 
 

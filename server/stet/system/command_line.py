@@ -350,7 +350,7 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
     """
     _check_command(command)
     names = placeholders(command)
-    message = f"{command.name!r} takes {', '.join(map(repr, names)) or 'no arguments'}"
+    message = f"{command.name!r} accepts {', '.join(map(repr, names)) or 'no arguments'}"
     if unknown := [name for name in arguments if name not in names]:
         raise BadCommand(f"{command.name!r} has no argument {unknown[0]!r}: {message}.")
     if missing := [name for name in names if name not in arguments]:
@@ -405,7 +405,7 @@ def _check_value(name: str, value: str) -> None:
         raise BadCommand(f"The argument {name!r} is empty.")
     if len(value) > MAX_VALUE:
         raise BadCommand(
-            f"The argument {name!r} has {len(value)} characters; {MAX_VALUE} is the most."
+            f"The argument {name!r} has {len(value)} characters; the maximum is {MAX_VALUE}."
         )
     if found := _CONTROL.search(value):
         raise BadCommand(f"The argument {name!r} holds the control character {found[0]!r}.")

@@ -87,7 +87,7 @@ def _move_across_devices(source: PinnedPath, target: PinnedPath) -> None:
         check_regular(taken, source.path)
         # The removed file must be the copied file, even if another program has replaced it.
         if not os.path.samestat(taken, source.stat()):
-            raise OSError(errno.EBUSY, "Another file has come in its place", str(source.path))
+            raise OSError(errno.EBUSY, "Another file replaced it", str(source.path))
         source.remove()
 
 
@@ -138,7 +138,7 @@ def trash_place(folder: Path, path: Path, now: float) -> Path:
         if not os.path.lexists(place):
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             return place
-    raise FileExistsError(errno.EEXIST, "Too many of that name in the trash", str(path))
+    raise FileExistsError(errno.EEXIST, "Too many files of that name in the trash", str(path))
 
 
 def path_below(path: Path) -> Path:

@@ -96,7 +96,7 @@ def open_folder(path: Path, *, make: bool = False) -> int:
         return _open_each_folder(path, make=make) if descriptor is None else descriptor
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise OSError(errno.ELOOP, "A folder above it is a link", str(path)) from error
+            raise OSError(errno.ELOOP, "A parent folder is a symbolic link", str(path)) from error
         error.filename = str(path)  # it may name only one folder of the path
         raise
 
@@ -189,7 +189,7 @@ def _open_and_verify(path: Path) -> int:
     is_same_path = os.path.normcase(real) == os.path.normcase(path)
     if not (is_same_path and os.path.samestat(os.fstat(descriptor), os.lstat(real))):
         os.close(descriptor)
-        raise OSError(errno.ELOOP, "A link has come in", str(path))
+        raise OSError(errno.ELOOP, "A symbolic link was found", str(path))
     return descriptor
 
 
@@ -330,7 +330,7 @@ def check_regular(about: os.stat_result, path: Path) -> None:
         OSError: If the entry is no regular file.
     """
     if not stat.S_ISREG(about.st_mode):
-        raise OSError(errno.EINVAL, "Is no regular file", str(path))
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))
 
 
 def _check_folders(folder: Path, *, make: bool) -> None:
@@ -347,4 +347,4 @@ def _check_folders(folder: Path, *, make: bool) -> None:
 
 def _check_no_link(folder: Path) -> None:
     if Path(os.path.realpath(folder)) != folder:
-        raise OSError(errno.ELOOP, "A folder above it is a link", str(folder))
+        raise OSError(errno.ELOOP, "A parent folder is a symbolic link", str(folder))

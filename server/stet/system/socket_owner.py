@@ -41,7 +41,7 @@ class SocketAddress:
         """
         host, port = str(address[0]).partition("%")[0], address[1]
         if not isinstance(port, int):
-            raise ValueError(f"{address!r} is no address of TCP")  # noqa: TRY004 - as ip_address
+            raise ValueError(f"{address!r} is not a TCP address")  # noqa: TRY004 - as ip_address
         return cls(_plain(ip_address(host)), port)
 
 
@@ -107,7 +107,7 @@ def _endpoint(text: str) -> SocketAddress:
     host, _, port = text.partition(":")
     raw = bytes.fromhex(host)
     if len(raw) not in {4, 16}:
-        raise ValueError(f"{text!r} is no address")
+        raise ValueError(f"{text!r} is not an address")
     words = struct.unpack(f">{len(raw) // 4}I", raw)
     return SocketAddress(_plain(ip_address(struct.pack(f"={len(words)}I", *words))), int(port, 16))
 

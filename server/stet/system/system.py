@@ -300,7 +300,7 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
     # Check the open file, so that no other file can replace it after the check.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "Is no regular file", str(path))
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))
     with os.fdopen(descriptor, "rb") as file:
         # A special file without available data returns None: do not wait for data.
         return file.read(limit) or b""

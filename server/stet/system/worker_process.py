@@ -44,7 +44,7 @@ class WorkerProcess:
         from stet.system.helper_process import module_command  # late: it imports asyncio
 
         self._process: subprocess.Popen[bytes] | None = None
-        self._reason = "it has ended by itself"
+        self._reason = "it exited on its own"
         self._requests: queue.SimpleQueue[tuple[object, Future[Any]] | None] = queue.SimpleQueue()
         command = [*module_command(__name__), function, str(memory)]
         try:

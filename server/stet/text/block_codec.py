@@ -276,9 +276,9 @@ def read_fields(content: str) -> dict[str, str] | str:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
-        return "what it holds is no JSON"
+        return "its content is not valid JSON"
     if not isinstance(found, dict):
-        return "what it holds is no JSON object"
+        return "its content is not a JSON object"
     wrong = [name for name in _FIELDS if not isinstance(found.get(name), str)]
     return f"{wrong[0]!r} must be a string" if wrong else {name: found[name] for name in _FIELDS}
 

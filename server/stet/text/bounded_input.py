@@ -138,7 +138,7 @@ class _Layer:
         try:
             piece = inflater.decompress(data, PIECE)
         except zlib.error as error:
-            raise InvalidContentCoding(f"is no {self._coding}, as which it was sent") from error
+            raise InvalidContentCoding(f"is not {self._coding}, as declared") from error
         left = inflater.unconsumed_tail
         if inflater.eof:
             left, self._inflater, self._has_ended = inflater.unused_data, None, True

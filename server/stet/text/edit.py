@@ -267,8 +267,8 @@ class TextEdit:
     def _check(self, text: str) -> None:
         if self._end > len(text):
             raise ValueError(
-                f"the edit was made for another text: {self.replacements[-1]!r} "
-                f"ends behind the {len(text)} characters"
+                f"the edit was made for another text: {self.replacements[-1]!r} ends after the "
+                f"{len(text)} characters"
             )
 
 

@@ -61,8 +61,8 @@ class BlockNotFound(MatchError):
             shown = lines if len(lines) <= _MAX_SHOWN else [*lines[:_MAX_SHOWN], "..."]
             text = "\n".join(shown)
             message += (
-                f" The closest text is in lines {first_line}-{last_line}:\n{text}\n"
-                "Repeat the old text exactly as it stands there, without line numbers."
+                f" The closest text is in lines {first_line}-{last_line}:\n{text}\nRepeat the "
+                "old text exactly as shown there, without line numbers."
             )
         elif not why:
             message += " Nothing in the file is like it: read the file again."
@@ -77,8 +77,8 @@ class BlockChangedByUser(BlockNotFound):
         if closest:
             done = f"changed this text (now lines {first_line}-{last_line})"
         why = (
-            f"The user has {done} since you read it. Read it again and edit what stands there now, "
-            "if the edit is still wanted."
+            f"The user has {done} since you read it. Read it again and edit the current text, if "
+            "the edit is still wanted."
         )
         super().__init__(closest, first_line, last_line, why)
 

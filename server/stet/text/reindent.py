@@ -273,8 +273,8 @@ def check_indent(old: list[str], new: list[str]) -> None:
         return
     if any(line.strip() for line in new[1:]):
         raise UnclearEdit(
-            "The one line of the old text lacks its indent, so it can't be told how far the new "
-            "lines are to be indented. Send both texts with the file's own indent."
+            "The one line of the old text lacks its indent, so the indentation of the new lines "
+            "is unknown. Send both texts with the file's own indent."
         )
 
 
@@ -293,8 +293,8 @@ def _use_plain_punctuation(
     if unknown := unknown_signs("".join(new), "".join(old)):
         odd = chr(next(iter(plainer)))
         raise UnclearEdit(
-            f"The old text has {odd!r} where the file has {plainer[ord(odd)]!r}, so it can't be told "
-            f"what {unknown!r} in the new text stands for. Send both with the file's own signs."
+            f"The old text has {odd!r} where the file has {plainer[ord(odd)]!r}, so the meaning "
+            f"of {unknown!r} in the new text is unknown. Send both with the file's own signs."
         )
     return [line.translate(plainer) for line in old], [line.translate(plainer) for line in new]
 

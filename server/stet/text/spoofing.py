@@ -94,12 +94,15 @@ def describe_spoofing(new: Iterable[str], old: Iterable[str], name: str = "") ->
         return next(iter(_count_matches(find, new) - _count_matches(find, old)), None)
 
     if added(_hidden if name.casefold().endswith(_PROSE) else _hidden_in_code):
-        what = "The text holds invisible characters"
-        return f"{what} that can show another text than a machine reads."
+        what = "The text contains invisible characters"
+        return f"{what} that can make it look different from what programs read."
     if word := added(_mixed_script_words):
-        return f"The word {skeleton(word)!r} in the text has letters of another script."
+        return f"The word {skeleton(word)!r} in the text mixes letters of different scripts."
     if word := added(_confusable_finder((*new, *old))):
-        return f"The word {skeleton(word)!r} stands in the text twice, once in another script."
+        return (
+            f"The word {skeleton(word)!r} occurs twice in the text, once with letters of another "
+            "script."
+        )
     return ""
 
 

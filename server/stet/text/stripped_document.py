@@ -250,7 +250,7 @@ def find_imported(lines: Sequence[str]) -> ImportedBlocks:
         if opening["info"][:_IN_HEAD].split(maxsplit=1)[:1] != [SIGN]:
             continue
         if len(blocks) == MAX_BLOCKS:
-            bad.append(MalformedBlock(first, f"more than {MAX_BLOCKS:,} blocks stand before it"))
+            bad.append(MalformedBlock(first, f"more than {MAX_BLOCKS:,} blocks come before it"))
             break
         found = _read(lines, first, last, opening)
         if isinstance(found, str):
@@ -348,7 +348,7 @@ def _read(lines: Sequence[str], first: int, last: int, opening: re.Match[str]) -
         return "it has no closing fence"
     content = _content(lines, first + 1, last)
     if content is None:
-        return f"it holds more than {MAX_CONTENT:,} characters"
+        return f"it contains more than {MAX_CONTENT:,} characters"
     fields = read_fields(content)
     if isinstance(fields, str):
         return fields
@@ -366,5 +366,5 @@ def _problem(fields: Mapping[str, str]) -> str:
     if not 0 < len(fields["id"]) <= MAX_ID:
         return f"'id' must have 1 to {MAX_ID} characters"
     if any(map(_NO_TEXT.search, fields.values())):
-        return "it holds a character that no text file can hold"
+        return "it contains a character that is not valid in a text file"
     return ""

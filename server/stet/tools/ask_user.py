@@ -39,7 +39,7 @@ async def run(params: AskUser, ctx: ToolContext) -> str:
         raise ToolError("`question` is empty. Say what you want to know.")
     if len(text) > MAX_QUESTION:
         raise ToolError(
-            f"`question` has {len(text)} characters; {MAX_QUESTION} is the most. Ask it shorter."
+            f"`question` has {len(text)} characters; the maximum is {MAX_QUESTION}. Shorten it."
         )
     # Choices are shown on buttons and returned unchanged: escape control and hidden characters.
     message = (escape(" ".join(each.split())) for each in params.choices or ())

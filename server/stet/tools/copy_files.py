@@ -41,8 +41,7 @@ async def run(params: CopyFiles, ctx: ToolContext) -> str:
     size = sum(map(len, texts.values()))
     if size > MAX_CHARACTERS:
         raise ToolError(
-            f"These files have {size:,} characters; {MAX_CHARACTERS:,} is the most at once. "
-            "Name fewer."
+            f"These files have {size:,} characters; the maximum is {MAX_CHARACTERS:,}. Name fewer."
         )
     try:
         # The fence of each text is longer than any fence in the text.

@@ -51,7 +51,7 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
             f"The user says yes, but {draft.name} is not deleted yet: {problem} It waits for the "
             f"user as {hunk.id}.\n"
         )
-    return f"The user says yes: {draft.name} is in the trash ({hunk.id}); they can bring it back.\n"
+    return f"The user says yes: {draft.name} is in the trash ({hunk.id}); they can restore it.\n"
 
 
 async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
@@ -62,7 +62,7 @@ async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
     """
     located = ctx.reader.locate_to_write(params.file, "delete")
     if located.path is None:
-        raise ToolError(f"{params.file!r} has no place on the disk: there is nothing to delete.")
+        raise ToolError(f"{params.file!r} is not on disk: there is nothing to delete.")
     text = await asyncio.to_thread(_file_text, ctx.reader.snapshot(), located.uri)
     name, why = located.name, _reason_line(params)
     summary = f"Delete {name}: {why}" if why else f"Delete {name}"
@@ -77,7 +77,7 @@ def _reason_line(params: DeleteFile) -> str:
 
 def _question(name: str, why: str, caution: str) -> str:
     question = f"Delete {name}? {why}".rstrip()
-    text = f"{question}\nIt goes to Stet's trash, and `stet.undo` brings it back."
+    text = f"{question}\nIt moves to Stet's trash; undo with `stet.undo`."
     return f"{text}\nCaution: {caution}" if caution else text
 
 

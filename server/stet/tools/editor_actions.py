@@ -19,7 +19,7 @@ class OpenFileRequest:
 
 async def _cannot_accept(hunk_id: str) -> str:
     """Return the reason why no hunk is applied without an editor."""
-    return f"there is no editor to carry out {hunk_id}"
+    return f"there is no editor to apply {hunk_id}"
 
 
 async def _show_nothing(stem: str, text: str) -> None:

@@ -55,7 +55,11 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
     if named or chosen or not command.safe:
         # On one line: an argument must not add a line that looks like Stet's text.
         line = shlex.join(argv).replace("\n", "\\n").replace("\t", "\\t")
-        why = f"Its argument {chosen!r} chooses what is run." if chosen and command.safe else ""
+        why = (
+            (f"Its argument {chosen!r} selects the program to run.")
+            if chosen and command.safe
+            else ""
+        )
         text = "\n".join(filter(None, (f"Run {params.name!r} in {folder}?", line, named, why)))
         if await ctx.ask_user("command", text, (RUN, DO_NOT_RUN)) != RUN:
             raise UserDeclined(f"The user does not want {params.name!r} to run. Go on without it.")

@@ -22,7 +22,7 @@ def parse_glob(glob: str, snapshot: Snapshot, example: str) -> IgnorePatterns:
     written = _below_root(glob, snapshot)
     patterns, bad = parse_patterns([f"{written}**" if written.endswith("/") else written])
     if bad:
-        raise ToolError(f"{written!r} is no glob pattern; write one such as `{example}`.")
+        raise ToolError(f"{written!r} is not a glob pattern; use one such as `{example}`.")
     return patterns
 
 

@@ -198,8 +198,8 @@ class FileReader:
             if not self.ledger.blocks.shown_blocks(uri):
                 return document
         raise ToolError(
-            "The editor did not take what is pending there out of the text. Ask the user to decide "
-            "the blocks that stand in the file first."
+            "The editor did not remove the pending blocks from the text. Ask the user to decide "
+            "the blocks in the file first."
         )
 
     async def _read_document(self, uri: str) -> TextDocument:

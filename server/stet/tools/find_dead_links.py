@@ -47,7 +47,7 @@ async def run(params: FindDeadLinks, ctx: ToolContext) -> str:
         _report, ctx.reader.snapshot(), ctx.links, located, is_file=bool(params.file)
     )
     if lines:
-        return join_bounded(lines, "mend these first, or name a file or folder")
+        return join_bounded(lines, "fix these first, or name a file or folder")
     return f"No dead links{f' in {escape_line(name)}' if name else ''}.\n"
 
 
@@ -64,9 +64,9 @@ def _report(
         name = escape_line(snapshot.name_of(found.edge.source))
         where = name if found.place is None else f"{name}:{found.place.line + 1}"
         alike = ", ".join(map(escape_line, found.near))
-        hint = f" (like it: {alike})" if alike else ""
+        hint = f" (similar: {alike})" if alike else ""
         written = safe_line(found.edge.link.written, redactor)
-        lines.append(f"{where}: '{written}' leads to no file{hint}")
+        lines.append(f"{where}: '{written}' does not exist{hint}")
     if scan.is_cut:
         lines.append("(The workspace is too large to look through: not all files were read.)")
     return lines
@@ -83,7 +83,7 @@ def _sources(scan: LinkGraph, located: Located | None, *, is_file: bool) -> list
     if is_file:
         return [located.uri]
     if located.path is None:
-        raise ToolError(f"{located.name!r} is no folder. Give it as `file`.")
+        raise ToolError(f"{located.name!r} is not a folder. Use `file`.")
     folder = located.path.as_posix()
     if not any(is_below(path, folder) for path in scan.uris):
         raise ToolError(f"There are no files below {located.name!r}. `list_files` gives the names.")

@@ -75,9 +75,9 @@ def _on_disk(snapshot: Snapshot, located: Located) -> Iterator[str]:
     path = path_of(located.uri)
     stat = None if path is None else snapshot.system.stat(snapshot.system.real_path(path))
     if stat is None:
-        yield "on the disk: no"
+        yield "on disk: no"
         return
-    yield f"size on the disk: {stat.size} bytes"
+    yield f"size on disk: {stat.size} bytes"
     yield f"last written: {iso_time(stat.mtime) or 'at a time no calendar has'}"
 
 

@@ -42,7 +42,7 @@ def _lines(file: str, document: TextDocument) -> list[str]:
     except InvalidYaml as error:
         raise ToolError(f"{file!r}, {error} `read_file` shows the text.") from error
     if not found and not document.is_markdown and ending_of(file) not in NOTES:
-        raise ToolError(f"{file!r} is no Markdown note and has no front matter: `read_file` it.")
+        raise ToolError(f"{file!r} is not a Markdown note and has no front matter: `read_file` it.")
     return [escape_line(f"{name}: {_to_json(value)}") for name, value in found.items()]
 
 

@@ -56,8 +56,8 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
     """
     if ending_of(params.file) not in NOTES:
         raise ToolError(
-            f"{params.file!r} is no Markdown note, and has no links of that kind. In code an import "
-            "or a comment names another file: write it with `edit_file`."
+            f"{params.file!r} is not a Markdown note and has no links of that kind. In code an "
+            "import or a comment names another file: write it with `edit_file`."
         )
     source = ctx.reader.locate_to_write(params.file, "link")
     target = ctx.reader.locate(params.to)
@@ -92,7 +92,7 @@ def _compute_link_edit(
             "or overview. `list_files` gives names."
         )
     if source.path is None:
-        raise ToolError(f"{params.file!r} has no place on the disk yet: the user must save it.")
+        raise ToolError(f"{params.file!r} is not on disk yet: the user must save it.")
     scan = scan_links(snapshot, ctx.links)
     here, there = source.path.as_posix(), target.path.as_posix()
     link = _format_link(params, document, (here, there), scan)

@@ -16,7 +16,7 @@ class ListFiles(Params):
 
     folder: str = Field(default="", description="Only files below this folder.")
     glob: str = Field(default="", description="Only paths that match, such as `**/*.py`.")
-    limit: int = Field(default=200, ge=1, le=1000, description="At most so many.")
+    limit: int = Field(default=200, ge=1, le=1000, description="Maximum number of files.")
 
 
 async def run(params: ListFiles, ctx: ToolContext) -> str:

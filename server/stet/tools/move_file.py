@@ -97,9 +97,7 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     """
     old = ctx.reader.locate_to_write(params.file, "move")
     if old.path is None:
-        raise ToolError(
-            f"{params.file!r} has no place on the disk yet: the user must save it first."
-        )
+        raise ToolError(f"{params.file!r} is not on disk yet: the user must save it first.")
     snapshot, holds_text = ctx.reader.snapshot(), True
     try:
         await asyncio.to_thread(snapshot.show, old.uri)
@@ -114,12 +112,12 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     new = ctx.reader.locate_to_write(to, "move")
     name = PurePosixPath(to).name
     if new.path is None or (new.uri == old.uri and name == old.path.name):
-        raise ToolError(f"{params.file!r} is there already.")
+        raise ToolError(f"{params.file!r} is already there.")
     if new.uri == old.uri:  # the disk ignores case, and only the case changes
         path = old.path.with_name(name)
         new = Located(uri_of(path), path, snapshot.name_of(uri_of(path)))
     elif await asyncio.to_thread(snapshot.exists, new.uri):
-        raise ToolError(f"{params.to!r} exists already. To move into a folder, end it with `/`.")
+        raise ToolError(f"{params.to!r} already exists. To move into a folder, end it with `/`.")
     return _MovePaths(old, new, holds_text)
 
 

@@ -77,7 +77,7 @@ class Proposer:
         if refusal := rules.path_status(located.uri).refusal:
             raise self.reader.report.record_refusal(located.name, "create", refusal)
         if await asyncio.to_thread(self.reader.snapshot().exists, located.uri):
-            raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
+            raise ToolError(f"{file!r} already exists. Change it with `edit_file`.")
         draft = self.create_draft(located, content, f"Create {located.name}")
         inspect = self.rules.prefetch_status((located.uri,))
         prepared = await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
@@ -219,4 +219,4 @@ def check_has_properties(file: str, document: TextDocument) -> None:
         ToolError: If the file is not a note and has no front matter.
     """
     if ending_of(file) not in NOTES and find_front_matter(document.text) is None:
-        raise ToolError(f"{file!r} is no Markdown note and has no front matter.")
+        raise ToolError(f"{file!r} is not a Markdown note and has no front matter.")

@@ -61,7 +61,7 @@ class QueryFiles(Params):
         default=None, description="Has a task `- [ ]` (open) or `- [x]` (done)."
     )
     text: _Condition = Field(default="", description="Text it holds, case ignored.")
-    limit: int = Field(default=50, ge=1, le=500, description="At most so many files.")
+    limit: int = Field(default=50, ge=1, le=500, description="Maximum number of files.")
 
     @field_validator("value", mode="before")
     @classmethod
@@ -76,7 +76,7 @@ class QueryFiles(Params):
     def _is_date(cls, value: str) -> str:
         if value and _moment(value, datetime.now(UTC)) is None:
             raise ValueError(
-                f"{value!r} is no ISO date such as 2026-05-31, nor a time ago such as 7d"
+                f"{value!r} is not an ISO date such as 2026-05-31 or a time ago such as 7d"
             )
         return value
 
@@ -85,7 +85,7 @@ class QueryFiles(Params):
         if self.value is not None and not self.property:
             raise ValueError("value needs property: the name of the property it is compared with")
         if self.tag and not self.tag.strip("# /"):
-            raise ValueError(f"{self.tag!r} is no tag; `list_tags` gives those there are")
+            raise ValueError(f"{self.tag!r} is not a tag; `list_tags` lists all tags")
         if not self.model_fields_set - {"limit", "value"}:
             raise ValueError("give at least one condition; `list_files` lists all files")
         return self

@@ -42,7 +42,7 @@ async def run(params: ReadFile, ctx: ToolContext) -> str:
         document = TextDocument(new.uri, new.new)
         ctx.reader.shown.record(document)
         view = PendingView(document, ())
-        head = f"({params.file} is not there yet: this is your pending proposal {new.id}.)\n"
+        head = f"({params.file} does not exist yet: this is your pending proposal {new.id}.)\n"
     if document.n_lines == 0:
         return head + render_listing(view, 0, 0) + f"{params.file} is empty.\n"
     if params.start_line > document.n_lines:

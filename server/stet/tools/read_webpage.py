@@ -80,8 +80,8 @@ async def _ask_permission(
     Raises:
         UserDeclined: If the user declines, or has declined the host before.
     """
-    redirect_note = f" {came_from.url} leads there." if came_from else ""
-    letters = f" (the host in letters: {address.unicode_host})" if address.unicode_host else ""
+    redirect_note = f" {came_from.url} redirects there." if came_from else ""
+    letters = f" (host: {address.unicode_host})" if address.unicode_host else ""
     sources = () if came_from else (address.host_and_port,)
     named = ctx.proposer.untrusted.explain_source(sources, ctx.proposer.user_words)
     text = f"Read the page {address.url}{letters}?{redirect_note} {why} {named}".rstrip()

@@ -43,7 +43,7 @@ class SearchWorkspace(Params):
         default="hybrid", description="How to search."
     )
     folder: str = Field(default="", description="Only below this folder.")
-    limit: int = Field(default=40, ge=1, le=200, description="At most so many lines.")
+    limit: int = Field(default=40, ge=1, le=200, description="Maximum number of lines.")
 
 
 async def run(params: SearchWorkspace, ctx: ToolContext) -> str:

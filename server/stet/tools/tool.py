@@ -110,8 +110,8 @@ class ToolContext:
         question = Question(question_id, kind, text, tuple(choices))
         if len(question.text) > MAX_ASKED:
             raise ToolError(
-                f"The user would have to be asked in {len(question.text)} characters; {MAX_ASKED} is "
-                "the most. Send less at once."
+                f"The question for the user has {len(question.text)} characters; the "
+                f"maximum is {MAX_ASKED}. Send less at once."
             )
         return await self.ask_question(question)
 

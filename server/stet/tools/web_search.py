@@ -25,7 +25,7 @@ class WebSearch(Params):
     """
 
     query: str = Field(min_length=1, max_length=MAX_QUERY, description="A few words.")
-    limit: int = Field(default=5, ge=1, le=20, description="At most so many pages.")
+    limit: int = Field(default=5, ge=1, le=20, description="Maximum number of pages.")
 
 
 async def run(params: WebSearch, ctx: ToolContext) -> str:

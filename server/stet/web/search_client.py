@@ -104,7 +104,7 @@ async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSea
     if status != 200:
         raise _refusal_error(endpoint, status, response)
     if response is None:
-        raise _failure_error(endpoint, "answered with something that is no JSON object")
+        raise _failure_error(endpoint, "answered with something that is not a JSON object")
     if response.get("status") in {"failed", "incomplete"}:
         reasons = (_parse_error(part)[1] for part in (response, response.get("incomplete_details")))
         reason = _short(endpoint, next(filter(None, reasons), "it says no reason"))

@@ -107,19 +107,19 @@ def parse_url(url: str) -> WebAddress:
         raise WebError(f"The address has {len(url)} characters; at most {MAX_URL} are sent.")
     if _FORBIDDEN.search(url):
         raise WebError(
-            f"{url!r} is no address: it holds a space, a backslash or a control character."
+            f"{url!r} is not an address: it holds a space, a backslash or a control character."
         )
     try:
         parts = urlsplit(url)
         port = parts.port
         host = parts.hostname or ""
     except ValueError as error:
-        raise WebError(f"{url!r} is no address: {error}.") from error
+        raise WebError(f"{url!r} is not an address: {error}.") from error
     scheme = parts.scheme.lower()
     if scheme not in PORTS:
         raise WebError(f"{url!r}: only http and https addresses are read.")
     if "@" in parts.netloc:
-        raise WebError(f"{url!r} holds a user name. Leave out what stands before the `@`.")
+        raise WebError(f"{url!r} holds a user name. Remove the part before the `@`.")
     if port == 0:
         raise WebError(f"{url!r}: there is no port 0.")
     target = quote(parts.path or "/", safe=_SAFE_CHARACTERS)
@@ -137,10 +137,12 @@ def resolve_redirect(page: WebAddress, location: str) -> WebAddress:
     try:
         joined = urljoin(page.url, location)
     except ValueError as error:
-        raise WebError(f"{page.url} leads to {location[:200]!r}: no address.") from error
+        raise WebError(
+            f"{page.url} redirects to {location[:200]!r}, which is not an address."
+        ) from error
     new = parse_url(joined)
     if page.scheme == "https" and new.scheme == "http":
-        raise WebError(f"{page.url} leads to {new.url}, which is not protected (http).")
+        raise WebError(f"{page.url} redirects to {new.url}, which is not encrypted (http).")
     return new
 
 
@@ -250,17 +252,17 @@ class KnownAddresses:
             _bare(place) for place in (*self.places, *(one.host_and_port for one in mentioned))
         }
         if _bare(address.host_and_port) not in places:
-            return "Neither you nor a search has named this host here."
+            return "This host was not mentioned by you or found by a search here."
         if address.n_path_characters > MAX_NEW_CHARACTERS:
             return (
-                f"The host is known here, but the address is new and carries {address.n_path_characters} "
-                "characters to it."
+                "The host is known here, but the address is new and sends "
+                f"{address.n_path_characters} characters to it."
             )
         n_sent = self.n_sent_characters + address.n_path_characters
         if n_sent > MAX_NEW_CHARACTERS_OF_CHAT:
             return (
-                "The host is known here, but the address is new, and with it the new addresses of "
-                f"this chat carry {n_sent} characters since you were last asked."
+                "The host is known here, but the address is new; new addresses in this chat "
+                f"have sent {n_sent} characters since you were last asked."
             )
         return ""
 

@@ -107,7 +107,7 @@ def resolve_attachable(snapshot: Snapshot, name: str) -> Attachable:
         NotAttachable: If it can't be attached.
     """
     if not name.strip("/ "):
-        raise NotAttachable(f"{name!r} is no name of a file or folder; a root is called '.'")
+        raise NotAttachable(f"{name!r} is not a valid file or folder name; a root is '.'")
     try:
         located = _located(snapshot, name)
     except PathRefused as refused:
@@ -158,5 +158,5 @@ def _located(snapshot: Snapshot, name: str) -> Located:
         return snapshot.locate(name)
     path = path_of(name)
     if path is None:
-        raise NotAttachable(f"{name!r} is neither a file of this machine nor untitled.")
+        raise NotAttachable(f"{name!r} is neither a local file nor untitled.")
     return snapshot.locate(path.as_posix())

@@ -73,7 +73,7 @@ async def grep(snapshot: Snapshot, pattern: str, folder: str) -> GrepResult:
     finally:
         await kill_and_wait(process)
     if process.returncode:
-        raise InvalidRegex("The search came to no end. Make the pattern simpler, or name a folder.")
+        raise InvalidRegex("The search did not finish. Make the pattern simpler, or name a folder.")
     # Two thousand long lines are two megabytes: parsing them would delay a keystroke.
     found.hits = await asyncio.to_thread(_parse_hits, output)
     found.is_cut |= len(found.hits) >= MAX_HITS

@@ -114,7 +114,7 @@ def split_name(name: str, *, windows: bool) -> tuple[bool, tuple[str, ...]]:
         _check_part(part, name)
         is_drive = is_absolute and n_before == 0
         if windows and not is_drive and (fault := windows_fault(part)):
-            raise PathRefused("windows-name", f"{name!r} is no name for a file: {fault}.")
+            raise PathRefused("windows-name", f"{name!r} is not a valid file name: {fault}.")
     return is_absolute, parts
 
 
@@ -177,9 +177,9 @@ def _check_characters(name: str) -> None:
     if len(name) > MAX_NAME:
         raise PathRefused("too-long", f"The name {name[:60]!r}... is {len(name)} characters long.")
     if "\0" in name:
-        raise PathRefused("nul", f"{name!r} holds a NUL character.")
+        raise PathRefused("nul", f"{name!r} contains a NUL character.")
     if has_odd_characters(name):
-        raise PathRefused("invisible", f"{name!r} holds control or invisible characters.")
+        raise PathRefused("invisible", f"{name!r} contains control or invisible characters.")
     if _ENCODED.search(name):
         raise PathRefused("encoded", f"{name!r} is percent-encoded: write the plain path.")
 
@@ -189,7 +189,7 @@ def _check_form(name: str) -> None:
     if "\\" in name:
         raise PathRefused("backslash", f"{name!r} has a backslash: write `/` between the parts.")
     if name.startswith("//"):
-        raise PathRefused("network", f"{name!r} names another machine or a device.")
+        raise PathRefused("network", f"{name!r} refers to another machine or a device.")
     if "://" in name or name.lower().startswith("file:"):
         raise PathRefused("scheme", f"{name!r} is a URI: write the path from the root.")
     if name == "~" or name.startswith("~/"):
@@ -198,7 +198,7 @@ def _check_form(name: str) -> None:
 
 def _check_part(part: str, name: str) -> None:
     if part == "..":
-        raise PathRefused("parent", f"{name!r} goes up with `..`: write the path from the root.")
+        raise PathRefused("parent", f"{name!r} contains `..`: write the path from the root.")
     if len(part.encode("utf-8", "surrogatepass")) > MAX_PART:
         raise PathRefused("too-long", f"{part[:60]!r}... is longer than a file name can be.")
     folded = normalize_unicode("NFKC", part)

@@ -85,7 +85,7 @@ def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Path
         against_new = _creation_refusal(snapshot.system, name, missing, entry or target)
         return replace(status, creation_refusal=against_new)
     if refusal.rule == "outside" and by_link:
-        refusal = Refusal("link", f"{name!r} leads out of the workspace by a link.")
+        refusal = Refusal("link", f"{name!r} is outside the workspace (through a symbolic link).")
     return replace(status, refusal=refusal)
 
 
@@ -95,7 +95,7 @@ def _pathless_status(snapshot: Snapshot, uri: str) -> PathStatus:
     refusal = snapshot.privacy().check(uri)
     if refusal is None and snapshot.document(uri) is None:
         refusal = Refusal("untitled", f"No untitled document {name!r} is open.")
-    new = Refusal("untitled", f"{name!r} has no place on the disk: a new file needs a path.")
+    new = Refusal("untitled", f"{name!r} is not on disk: a new file needs a path.")
     return PathStatus((name,), refusal, new)
 
 
@@ -146,7 +146,7 @@ def _name_fault(name: str, path: Path) -> Refusal | None:
     except PathRefused as refused:
         return Refusal(refused.rule, refused.message)
     if len(os.fsencode(path)) >= MAX_PATH:
-        return Refusal("too-long", f"The path of {path.name[:60]!r} is longer than a disk takes.")
+        return Refusal("too-long", f"The path of {path.name[:60]!r} is too long.")
     return None
 
 
@@ -157,7 +157,7 @@ def _check_state_folder(snapshot: Snapshot, real: Path) -> Refusal | None:
     except OSError:
         return None  # the folder can't be created, so there is no file in it
     if state_folder == real or state_folder in real.parents:
-        return Refusal("own", f"{real.name!r} lies in Stet's own state folder.")
+        return Refusal("own", f"{real.name!r} is in Stet's own state folder.")
     return None
 
 
@@ -176,12 +176,12 @@ def _check_special_file(
 ) -> Refusal | None:
     """Refuse a path that is no file: opening a pipe or a device may block or have side effects."""
     if target is None and above is not None and above.kind is not FileKind.FOLDER:
-        return Refusal("special", f"{name!r} lies below what is no folder.")
+        return Refusal("special", f"{name!r} has a parent that is not a folder.")
     if target is None or target.kind is FileKind.FILE:
         return None
     what = {
         FileKind.FOLDER: "a folder",
-        FileKind.LINK: "a link that leads nowhere",
+        FileKind.LINK: "a broken symbolic link",
         FileKind.OTHER: "a device, a pipe or a socket",
     }[target.kind]
     return Refusal("special", f"{name!r} is {what}, not a file.")
@@ -205,11 +205,15 @@ def _creation_refusal(
     `missing` would have to be created; None if one may.
     """
     if stat is not None:
-        return Refusal("exists", f"{name!r} exists already.")
+        return Refusal("exists", f"{name!r} already exists.")
     for place in missing:
         twins = (Path(normalize_unicode(form, str(place))) for form in ("NFC", "NFD"))
         if any(twin != place and system.stat(twin) is not None for twin in twins):
-            return Refusal("exists", f"{name!r} exists already, in another Unicode form.")
+            return Refusal("exists", f"{name!r} already exists, in another Unicode form.")
     faults = (alias_fault(place.name) for place in missing)
     fault = next(filter(None, faults), None)
-    return Refusal("alias", f"{name!r} is no name for a new file: {fault}.") if fault else None
+    return (
+        Refusal("alias", (f"{name!r} is not a valid name for a new file: {fault}."))
+        if fault
+        else None
+    )

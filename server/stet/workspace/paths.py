@@ -165,7 +165,7 @@ class Locator:
         choices = [self.name_of_path(path) for path in matches or candidates]
         choices = choices or [root.name for root in self.roots]
         raise PathRefused(
-            "ambiguous", f"{name!r} could be {' or '.join(map(repr, choices))}: say which."
+            "ambiguous", f"{name!r} could be {' or '.join(map(repr, choices))}: be more specific."
         )
 
     def _below_only_root(self, parts: tuple[str, ...]) -> Path:
@@ -197,8 +197,10 @@ class Locator:
         if not any(parts_below(real, base) is not None for base in bases):
             is_below = any(parts_below(path, root.path) is not None for root in self.roots)
             if is_below:
-                raise PathRefused("link", f"{name!r} leads out of the workspace through a link.")
-            raise PathRefused("outside", f"{name!r} lies outside the workspace.")
+                raise PathRefused(
+                    "link", (f"{name!r} is outside the workspace (through a symbolic link).")
+                )
+            raise PathRefused("outside", f"{name!r} is outside the workspace.")
         path = self._as_on_disk(path, real)
         return Located(uri_of(path), path, self.name_of_path(path))
 

@@ -77,9 +77,7 @@ class PrivacyFilter:
             return self._check_outside(tuple(part for part in name.split("/") if part), name)
         path = path_of(uri)
         if path is None:
-            return Refusal(
-                "scheme", f"{last_part(uri)!r} is neither a file of this machine nor untitled."
-            )
+            return Refusal("scheme", f"{last_part(uri)!r} is neither a local file nor untitled.")
         key = canonical(uri)
         is_open = key in self.open_keys
         is_asked = is_open and key in self.asked_keys
@@ -89,7 +87,7 @@ class PrivacyFilter:
         real = real or self.system.real_path(path)
         refusal = self._check_path(real, is_asked=is_asked) if real != path else None
         if refusal is not None:  # the message does not reveal the real name
-            message = f"{self._name(path)!r} is a link to what may not be shown."
+            message = f"{self._name(path)!r} is a link to a file that may not be shown."
             return Refusal(refusal.rule, message)
         return None if is_open else self._check_inside(path, real)
 
@@ -106,7 +104,7 @@ class PrivacyFilter:
         """Return the refusal of a path whose real path `real` is below no root; None if it is."""
         if any(parts_below(real, base) is not None for _, base in self._bases()):
             return None
-        return Refusal("outside", f"{self._name(path)!r} lies outside the workspace.")
+        return Refusal("outside", f"{self._name(path)!r} is outside the workspace.")
 
     def check_level(
         self, root: Root, parts: tuple[str, ...], *, is_folder: bool, is_asked: bool = False
@@ -127,9 +125,9 @@ class PrivacyFilter:
             return refusal
         decision = self.rules.decide(root.path, parts, is_folder=is_folder)
         if decision is IgnoreDecision.DENIED:
-            return Refusal("ignored", f"{name!r} is kept from models by a .stetignore.")
+            return Refusal("ignored", f"{name!r} is excluded by a .stetignore.")
         if decision is IgnoreDecision.IGNORED and not is_asked:
-            return Refusal("ignored", f"{name!r} is left out by a .gitignore.")
+            return Refusal("ignored", f"{name!r} is ignored by a .gitignore.")
         return None
 
     def _check_path(self, path: Path, *, is_asked: bool, is_folder: bool = False) -> Refusal | None:
@@ -248,7 +246,7 @@ class PrivacyFilter:
 
 
 def _state_refusal(name: str) -> Refusal:
-    return Refusal("own", f"{name!r} is where Stet keeps its own state.")
+    return Refusal("own", f"{name!r} contains Stet's own state.")
 
 
 @lru_cache(maxsize=4)
@@ -268,7 +266,7 @@ def _state_paths(
 
 
 def _denied_refusal(name: str) -> Refusal:
-    return Refusal("deny", f"{name!r} is kept from models by `privacy.deny`.")
+    return Refusal("deny", f"{name!r} is excluded by `privacy.deny`.")
 
 
 @lru_cache(maxsize=64)

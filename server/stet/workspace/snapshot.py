@@ -301,9 +301,7 @@ class Snapshot:
         if is_binary(data):
             raise NotShown(uri, "binary", f"{named()} is not a text file.")
         if len(data) > MAX_FILE_BYTES:
-            message = (
-                f"{named()} has {stat.size:,} bytes; {MAX_FILE_BYTES:,} is the most that is shown."
-            )
+            message = f"{named()} has {stat.size:,} bytes; the maximum is {MAX_FILE_BYTES:,}."
             raise NotShown(uri, "too-large", message)
         return data
 

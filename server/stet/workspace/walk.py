@@ -283,7 +283,7 @@ class WorkspaceWalk:
 @lru_cache(maxsize=1000)  # log each folder once, not in every walk
 def _log_limit(folder: Path) -> None:
     log.warning(
-        "%a: what has bytes in its name that are no text, or characters that can't be seen, is left out",
+        "%a: names with invalid bytes or invisible characters are skipped",
         str(folder),
     )
 

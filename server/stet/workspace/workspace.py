@@ -223,7 +223,7 @@ class Workspace:
         """Add a folder to the workspace; a folder that is not on this machine is left out."""
         path = path_of(uri)
         if path is None:
-            log.warning("The workspace folder %r is no folder of this machine: left out", uri)
+            log.warning("The workspace folder %r is not a local folder: skipped", uri)
             return
         self._folders.setdefault(canonical(uri), (uri, path))
         self._named_roots = None

@@ -85,7 +85,7 @@ async def test_a_question_is_answered_in_the_document(
         await editor.command("stet.send", {"chat": "main"})
         await until(editor, uri, lambda text: "1. Send it\n2. Don't send" in text)
         write(editor, uri, "what?\n")
-        with pytest.raises(Exception, match=r"is no answer to .*'Send it'"):
+        with pytest.raises(Exception, match=r"is not an answer to .*'Send it'"):
             await editor.command("stet.send", {"chat": "main"})
         editor.change(uri, "what?", "2")
         assert await editor.command("stet.send", {"chat": "main"}) == {"turn": "t1"}
@@ -93,7 +93,7 @@ async def test_a_question_is_answered_in_the_document(
         assert [part.text.split("\n")[0] for part in parts(text)][2:] == [
             "2", "*Your answer: Don't send*", "",
         ]  # fmt: skip
-        assert "\n\n**Cancelled.** Not sent: you did not want it to be.\n" in text
+        assert "\n\n**Cancelled.** Not sent: you declined.\n" in text
 
 
 async def test_question_from_a_command_is_inserted_before_the_draft(
@@ -134,8 +134,8 @@ async def test_steering_and_outcomes_of_files_are_in_the_answer(root: Path, tmp_
         message = written(await until(editor, uri, ended("t1")), "t1")
     _, _, after = message.partition("2. Keep\n\n")
     assert after.startswith(
-        f"*Your answer: Delete*\n\n- delete_file [b.txt]({b})\n\n> **You:** Be quick,\n> please\n\n"
-        f"I look.\n\n- read_file [a.txt]({a})\n\nTidy.\n\n"
-        f"Deleted: [b.txt]({b}); `stet.undo` brings it back\n\n"
+        f"*Your answer: Delete*\n\n- delete_file [b.txt]({b})\n\n> **You:** Be quick,\n> "
+        f"please\n\nI look.\n\n- read_file [a.txt]({a})\n\nTidy.\n\nDeleted: [b.txt]({b}); undo "
+        "with `stet.undo`\n\n"
     )
     assert "Proposed" not in message

@@ -72,4 +72,4 @@ async def test_a_chat_is_no_context_nobodys_place_and_not_editable(
         assert "Something secret" not in reported
         assert "a.txt" in reported
         offered = [action.title for action in await editor.actions(uri, "Something secret")]
-        assert offered == ["Stet: Send what I have written", "Stet: Begin a new chat"]
+        assert offered == ["Stet: Send message", "Stet: Start a new chat"]

@@ -36,11 +36,10 @@ async def test_what_is_written_is_sent_and_answered_in_the_document(
         )
         assert figures is not None
         assert text == (
-            "# Stet: main\n\n*Write under the last heading `## You` and send it: by code action, or `stet.send`.*\n\n"
-            "## You\n\nMake it a digit\n\n## Stet (t1)\n\nI look.\n\n"
-            f"- read_file [a.txt]({a})\n- edit_file [a.txt]({a})\n\n"
-            f"The second line is a digit now.\n\nProposed: 1 hunk in [a.txt]({a})\n\n"
-            f"{figures[0]}\n\n## You\n\n\n"
+            "# Stet: main\n\n*Write below the last `## You` heading, then send it with a code "
+            "action or `stet.send`.*\n\n## You\n\nMake it a digit\n\n## Stet (t1)\n\nI "
+            f"look.\n\n- read_file [a.txt]({a})\n- edit_file [a.txt]({a})\n\nThe second line is "
+            f"a digit now.\n\nProposed: 1 hunk in [a.txt]({a})\n\n{figures[0]}\n\n## You\n\n\n"
         )
         assert editor.text(a) == "one\ntwo\n"
 
@@ -74,9 +73,9 @@ async def test_conversations_are_apart_and_every_one_has_its_document(
 async def test_nothing_is_sent_where_nothing_is_written(root: Path) -> None:
     async with FakeEditor.start(root) as editor:
         uri = await opened(editor)
-        with pytest.raises(Exception, match="nothing to send: write under the last heading"):
+        with pytest.raises(Exception, match="nothing to send: write below the last"):
             await editor.command("stet.send")
-        with pytest.raises(Exception, match="is no chat document"):
+        with pytest.raises(Exception, match="is not a chat document"):
             await editor.command("stet.send", {"uri": editor.open("a.txt")})
         editor.change(uri, YOU + "\n", "")
         with pytest.raises(Exception, match="nothing to send"):
@@ -131,10 +130,10 @@ async def test_code_actions_in_the_chat_answer_a_question_and_send_a_message(
         editor.open("a.txt")
         uri = await opened(editor)
         write(editor, uri, "Paint it\n")
-        await editor.choose(uri, "# Stet: main", "Stet: Send what I have written")
+        await editor.choose(uri, "# Stet: main", "Stet: Send message")
         await until(editor, uri, lambda text: "**Which?**\n\n1. Red\n2. Green" in text)
         await editor.choose(uri, "# Stet: main", "Stet: Green (turn ")
         text = await until(editor, uri, ended("t1"))
         assert "2. Green\n\n*Your answer: Green*\n\nPainted." in text
         titles = [action.title for action in await editor.actions(uri, "# Stet: main")]
-        assert titles == ["Stet: Send what I have written", "Stet: Begin a new chat"]
+        assert titles == ["Stet: Send message", "Stet: Start a new chat"]

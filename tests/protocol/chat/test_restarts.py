@@ -76,10 +76,10 @@ async def test_a_turn_that_waited_when_the_server_died_has_failed(
         for turn in ("t1", queued):
             found = await editor.command("stet.turn", turn)
             assert (found["state"], found["question"], found["success"]) == ("failed", None, False)
-            assert found["error"].startswith("Stet was ended while this turn was under way")
+            assert found["error"].startswith("Stet was stopped during this turn")
         assert (await editor.command("stet.turn", "t1"))["hunks"] == ["h1"]
         assert (await proposals(editor))["h1"]["state"] == "pending"
-        with pytest.raises(Exception, match="no turn waits"):
+        with pytest.raises(Exception, match="no turn is waiting"):
             await editor.command("stet.answer", "a")
         uri = await opened(editor)
         text = editor.text(uri)

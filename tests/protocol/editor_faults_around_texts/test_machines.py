@@ -51,7 +51,7 @@ async def test_e47_without_a_home_to_write_to_everything_works_until_the_end(
     root: Path, home: str
 ) -> None:
     async with at_fault(root, env=isolated_home(home)) as scene:
-        await scene.editor.wait_for_message("can't keep its proposals")
+        await scene.editor.wait_for_message("can't save its proposals")
         await scene.survives()
 
 

@@ -21,7 +21,7 @@ ANSWER = MIN_ANSWER_TOKENS / 10_000
         (5, 0, 100, "Stopped after 5 rounds (agent.maxIterations)."),
         (1, 10_000, 100, "Stopped after 10000 tokens (agent.maxTokens is 10000)."),
         (1, 9_000, 900, "the next round would take about 900 more"),
-        (0, 0, 9_999, "Nothing was sent: the question would take about 9999 tokens"),
+        (0, 0, 9_999, "Not sent: the request would take about 9999 tokens"),
     ],
 )
 def test_round_starts_only_with_tokens_left(
@@ -38,8 +38,8 @@ def test_round_starts_only_with_tokens_left(
         (0, 0, 4_000, ""),
         (3, 5_000, 1_000, ""),
         (4, 0, 100, "5 rounds"),
-        (0, 0, 5_000, "agent.maxTokens (10000)"),
-        (2, 6_000, 2_000, "agent.maxTokens (10000)"),
+        (0, 0, 5_000, "agent.maxTokens is 10000"),
+        (2, 6_000, 2_000, "agent.maxTokens is 10000"),
     ],
 )
 def test_round_is_the_last_if_no_tokens_remain_for_another(
@@ -66,7 +66,7 @@ def priced(cost: float | None, pricing: Pricing = DOLLAR) -> Limits:
     [
         (None, Usage(10**9, 10**9), 10**6, ""),
         (0.1 + ANSWER, None, 10_000, ""),
-        (0.1, None, 10_000, "Nothing was sent: the question would cost about $0.12"),
+        (0.1, None, 10_000, "Not sent: the request would cost about $0.12"),
         (1, Usage(100_000, 0), 1, "Stopped after $1 (agent.maxCost is $1)."),
         (1, Usage(0, 12_345), 1, "Stopped after $1.234 (agent.maxCost is $1)."),
         (1, Usage(50_000, 0), 50_000, "the next round would cost about $0.52 more"),
@@ -100,7 +100,7 @@ def test_cost_limit_has_no_effect_on_a_free_model(limits: Limits) -> None:
 def test_round_is_the_last_if_no_money_remains_for_another() -> None:
     used = Usage(50_000, 0)
     assert priced(1).cost_last_round_reason(used, used, 20_000) == ""
-    assert "agent.maxCost ($1)" in priced(1).cost_last_round_reason(used, used, 24_000)
+    assert "agent.maxCost is $1" in priced(1).cost_last_round_reason(used, used, 24_000)
 
 
 def test_answer_limit_is_what_the_rest_of_the_money_pays() -> None:

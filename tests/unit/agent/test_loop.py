@@ -89,8 +89,8 @@ async def test_unknown_tool_is_answered_with_the_list_of_tools() -> None:
         (ZeroDivisionError("b"), "The tool 'read_file' failed; go on without it."),
         (
             ImportError("no x"),
-            "The tool 'read_file' can't be used. A package that Stet needs can't be used (no x). "
-            "Install `stet-lsp` again where Stet is installed. Go on without it.",
+            "The tool 'read_file' can't be used. A package that Stet needs can't be loaded (no "
+            "x). Reinstall `stet-lsp` in Stet's environment. Go on without it.",
         ),
     ],
 )

@@ -18,7 +18,7 @@ async def test_two_empty_answers_fail_the_turn() -> None:
     turn = await make_agent(say(""), say(" \n")).ask()
     assert (turn.state, turn.error) == (
         TurnState.FAILED,
-        "The model said nothing, twice. Ask again, or choose another model.",
+        "The model returned two empty answers. Ask again, or choose another model.",
     )
 
 
@@ -55,8 +55,8 @@ async def test_empty_answer_after_a_reminder_limits_the_turn(
 ) -> None:
     turn = await make_agent(work, say(""), say("")).ask()
     assert turn.state is TurnState.LIMITED
-    assert turn.error.startswith("The model stopped without saying that it was done.")
-    assert ("What was proposed stays" in turn.error) == stays
+    assert turn.error.startswith("The model stopped without finishing.")
+    assert ("Its proposals are kept" in turn.error) == stays
 
 
 WRITTEN = '<tool_call>\n{"name": "read_file", "arguments": {"file": "b.py"}}\n</tool_call>'
@@ -88,13 +88,13 @@ async def test_call_written_as_text_in_the_text_protocol_fails_the_turn() -> Non
 
 async def test_refusal_fails_the_turn_with_the_text_of_the_model() -> None:
     turn = await make_agent(Completion("I will not.", (), StopReason.REFUSED)).ask()
-    assert (turn.state, turn.error) == (TurnState.FAILED, "The model refuses: I will not.")
+    assert (turn.state, turn.error) == (TurnState.FAILED, "The model refused: I will not.")
 
 
 async def test_answer_cut_at_its_maximum_length_limits_the_turn() -> None:
     turn = await make_agent(Completion("And so", (), StopReason.LENGTH)).ask()
     assert (turn.state, turn.answer) == (TurnState.LIMITED, "And so")
-    assert "What was proposed stays" not in turn.error
+    assert "Its proposals are kept" not in turn.error
 
 
 async def test_truncated_call_is_never_run_even_if_its_json_is_valid() -> None:
@@ -123,7 +123,7 @@ async def test_internal_error_fails_the_turn_and_the_chat_continues(
     first, second = ctx.start(), ctx.start()
     turn = await ctx.end_of(first)
     assert (turn.state, turn.error) == (
-        TurnState.FAILED, "Stet failed inside (ZeroDivisionError); its log has the details.",
+        TurnState.FAILED, "Internal error in Stet (ZeroDivisionError); see its log.",
     )  # fmt: skip
     assert (await ctx.end_of(second)).state is TurnState.COMPLETED
     assert "ZeroDivisionError" in caplog.text
@@ -140,8 +140,8 @@ async def test_missing_package_is_reported_with_a_remedy(
     turn = await ctx.end_of(first)
     assert (turn.state, turn.error) == (
         TurnState.FAILED,
-        "A package that Stet needs can't be used (No module named 'openai'). Install "
-        "`stet-lsp` again where Stet is installed.",
+        "A package that Stet needs can't be loaded (No module named 'openai'). Reinstall "
+        "`stet-lsp` in Stet's environment.",
     )
     assert (await ctx.end_of(second)).state is TurnState.COMPLETED
     assert "ModuleNotFoundError" in caplog.text

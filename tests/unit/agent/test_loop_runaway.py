@@ -59,7 +59,7 @@ async def test_model_that_repeats_a_call_is_warned_once_and_then_stopped(
     turn = await ctx.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, n_rounds + 1)
     assert words in turn.error
-    assert "though it had been told" in turn.error
+    assert "even after a reminder" in turn.error
     assert last_message(ctx, warned_before + 1).startswith("You have ")
     assert "last round" in last_message(ctx, n_rounds)
     assert "`done`" in last_message(ctx, n_rounds)
@@ -99,7 +99,7 @@ async def test_last_round_runs_no_tool_that_reads() -> None:
     assert not any("last round" in one.content for one in answer)
     # The model gets the list of tools; the user gets its meaning.
     assert turn.tool_calls[1].error == (
-        "Not carried out: the turn was near its limit, and in its last round nothing is looked up."
+        "Not run: the turn was near its limit, and its last round has no lookups."
     )
     assert "last round" in last_message(ctx, 1)
 
@@ -116,7 +116,7 @@ async def test_a_question_that_is_larger_than_the_budget_is_not_sent() -> None:
     ctx = table(DONE, max_tokens=300)
     turn = await ctx.ask()
     assert (turn.state, ctx.model.requests) == (TurnState.LIMITED, [])
-    assert turn.error.startswith("Nothing was sent: the question would take about ")
+    assert turn.error.startswith("Not sent: the request would take about ")
 
 
 async def test_round_above_the_budget_is_not_started() -> None:
@@ -164,7 +164,7 @@ async def test_a_refusal_is_shown_and_none_of_its_calls_run(reason: StopReason, 
     ctx = table(answer)
     turn = await ctx.ask()
     assert (turn.state, ctx.hunks, turn.answer) == (TurnState.FAILED, (), text)
-    assert ("refuses" if reason is StopReason.REFUSED else "content filter") in turn.error
+    assert ("refused" if reason is StopReason.REFUSED else "content filter") in turn.error
 
 
 # -- a conversation that is too long ---------------------------------------------------------------

@@ -69,13 +69,13 @@ async def test_a_longer_fence_holds_fences() -> None:
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        (say("Just text."), "no fenced block"),
+        (say("Just text."), "without a fenced block"),
         (say("```\na\n```\nor\n```\nb\n```"), "2 fenced blocks"),
-        (say("```md\nText\n```py\ncode\n```\nmore\n```"), "It can't be told where"),
+        (say("```md\nText\n```py\ncode\n```\nmore\n```"), "has nested code fences"),
         (fenced(TEXT), "unchanged"),
-        (fenced("def f(:\n"), "no valid Python"),
+        (fenced("def f(:\n"), "not valid Python"),
         (Completion("```\nx", (), StopReason.LENGTH), "cut off"),
-        (Completion("No.", (), StopReason.REFUSED), "The model refuses: No."),
+        (Completion("No.", (), StopReason.REFUSED), "The model refused: No."),
     ],
 )
 async def test_unusable_answer_fails_the_turn(reply: Completion, error: str) -> None:
@@ -103,7 +103,7 @@ async def test_rewrite_without_a_selection_asks_the_user_to_select(
 async def test_without_a_file_there_is_nothing_to_rewrite() -> None:
     table = AgentHarness(make_workspace(), [])
     turn = await table.end_of(table.start("x", Mode.REWRITE, file=None))
-    assert turn.error.startswith("There is no file to rewrite in")
+    assert turn.error.startswith("No file to rewrite in")
 
 
 async def test_an_open_file_outside_the_workspace_is_rewritten_too() -> None:
@@ -161,7 +161,7 @@ async def test_lines_the_user_changed_meanwhile_are_left() -> None:
     table = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [typing])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))
     assert turn.error == (
-        "You have changed the selected text meanwhile, so nothing is proposed. Ask again."
+        "The selected text changed in the meantime, so nothing was proposed. Ask again."
     )
     assert table.hunks == ()
 
@@ -247,14 +247,14 @@ async def test_every_function_that_has_none_gets_its_own() -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("def f(): return 1\n", "A function on one line"),
-        ("def f(\n    a,\n): return a\n", "A function on one line"),
-        ('def f():\n    """Has one."""\n', "has its docstrings already"),
-        ('def f():\n    ""\n', "has its docstrings already"),
-        ("def f(:\n", "no whole piece of Python"),
+        ("def f(): return 1\n", "A one-line function"),
+        ("def f(\n    a,\n): return a\n", "A one-line function"),
+        ('def f():\n    """Has one."""\n', "already has docstrings"),
+        ('def f():\n    ""\n', "already has docstrings"),
+        ("def f(:\n", "not valid Python"),
         ("\n\n", "The selection is empty"),
-        ("".join(f"def f{n}():\n    pass\n" for n in range(9)), "takes at most 8 at a time"),
-        (f"def f():\n    x = '{'x' * 5000}'\n", "longer than the embedded model can read"),
+        ("".join(f"def f{n}():\n    pass\n" for n in range(9)), "handles at most 8 at a time"),
+        (f"def f():\n    x = '{'x' * 5000}'\n", "too long for the embedded model"),
     ],
 )
 async def test_code_without_a_place_is_refused(text: str, error: str) -> None:
@@ -358,5 +358,5 @@ async def test_too_much_prose_is_refused_before_the_model_is_asked() -> None:
         prompt="fix typos",
         constrained=True,
     )
-    assert "takes at most 60 at a time" in turn.error
+    assert "handles at most 60 at a time" in turn.error
     assert table.model.requests == []

@@ -74,7 +74,7 @@ async def test_no_property_makes_a_front_matter_that_can_not_be_read(text: str) 
     ctx = make_tool_context(make_workspace(opened={"/ws/a.md": text}), asked="/ws/a.md")
     arguments = json.dumps({"file": "a.md", "set": {"k": "long " * 20_000}})
     outcome = await Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", "update_properties", arguments))
-    assert "65,536 is the most" in outcome.text
+    assert "the maximum is 65,536" in outcome.text
     assert ctx.reader.ledger.hunks() == ()
 
 

@@ -70,7 +70,7 @@ def test_every_call_that_was_not_carried_out_gets_a_result() -> None:
     cut = [asked, Message("assistant", "", (READ, EDIT)), Message("tool", "x", tool_call_id="c1")]
     assert with_missing_results(cut) == [
         *cut,
-        Message("tool", "Not carried out to its end: the turn ended before.\n", tool_call_id="c2"),
+        Message("tool", "Not completed: the turn ended before.\n", tool_call_id="c2"),
     ]
 
 

@@ -87,7 +87,7 @@ async def test_question_reports_who_named_its_target(first: Reply, source: str) 
     turn_id = ctx.start("Tidy up")
     question = (await until(ctx, QuestionAsked)).question
     assert question is not None
-    assert question.text.endswith(f"\n'kept/old.py' was named by {source}, not by you.")
+    assert question.text.endswith(f"\n'kept/old.py' comes from {source}, not from you.")
     ctx.agent.questions.reply("Don't run")
     assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
 
@@ -105,7 +105,7 @@ async def test_names_in_the_projects_instructions_do_not_come_from_the_user() ->
     question = (await until(ctx, QuestionAsked)).question
     assert question is not None
     assert question.text.endswith(
-        "\n'./private/journal' was named by the project's AGENTS.md, not by you."
+        "\n'./private/journal' comes from the project's AGENTS.md, not from you."
     )
     ctx.agent.questions.reply("Don't run")
     assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
@@ -127,7 +127,7 @@ async def test_source_of_a_name_is_known_without_its_turn() -> None:
     question = (await until(ctx, QuestionAsked)).question
     assert "kept/old.py" not in str(ctx.model.requests[2].messages)
     assert question is not None
-    assert question.text.endswith("\n'kept/old.py' was named by b.py, not by you.")
+    assert question.text.endswith("\n'kept/old.py' comes from b.py, not from you.")
     ctx.agent.questions.reply("Don't run")
     assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
 
@@ -202,7 +202,7 @@ async def test_a_question_gets_one_answer_however_fast_the_second_comes() -> Non
     turn_id = ctx.start()
     await until(ctx, QuestionAsked)
     ctx.agent.questions.reply("Red", "q-t1-1")
-    with pytest.raises(NoPendingQuestion, match="waits no more"):
+    with pytest.raises(NoPendingQuestion, match="was already answered"):
         ctx.agent.questions.reply("Green", "q-t1-1")
     await ctx.end_of(turn_id)
     assert ctx.model.requests[1].messages[-1].content == "The user answers: Red\n"
@@ -215,13 +215,13 @@ async def test_a_question_whose_turn_is_over_takes_no_answer() -> None:
     ctx.agent.cancel(turn_id)
     # Before its task has had a chance to see it, and after it.
     for _ in range(2):
-        with pytest.raises(NoPendingQuestion, match="its turn is over"):
+        with pytest.raises(NoPendingQuestion, match="its turn has ended"):
             ctx.agent.questions.reply("Red", "q-t1-1")
-        with pytest.raises(NoPendingQuestion, match="no turn waits"):
+        with pytest.raises(NoPendingQuestion, match="no turn is waiting"):
             ctx.agent.questions.reply("Red")
         await ctx.rest()
     assert ctx.agent.turn(turn_id).question is None
-    with pytest.raises(UnknownQuestion, match="there is no question 'q9'"):
+    with pytest.raises(UnknownQuestion, match="no question 'q9'"):
         ctx.agent.questions.reply("Red", "q9")
 
 
@@ -330,7 +330,7 @@ async def test_what_the_model_asks_is_short_and_whole() -> None:
     # The user's own words may name an address; a choice is the model's.
     assert ctx.proposer.user_words == ["see https://a.example"]
     assert "is empty" in await use(ASK_USER, ctx, question=" ")
-    assert "2000 is the most" in await use(ASK_USER, ctx, question="x" * 2001)
+    assert "the maximum is 2000" in await use(ASK_USER, ctx, question="x" * 2001)
     assert "an empty one" in await use(ASK_USER, ctx, question="x", choices=[" "])
     assert len(asked) == 2
 
@@ -346,7 +346,7 @@ async def test_nothing_in_a_question_acts_or_hides_and_none_is_too_long_to_read(
     ctx.ask_question = inquire
     assert await ctx.ask_user("confirm", "Go\x1b[8m on?\n\u202eyes", ("Yes", "N\no")) == "Yes"
     assert asked == [Question("q-t1-1", "confirm", "Go\\x1b[8m on?\n\\u202eyes", ("Yes", "N o"))]
-    with pytest.raises(ToolError, match="asked in 8001 characters; 8000 is the most"):
+    with pytest.raises(ToolError, match="has 8001 characters; the maximum is 8000"):
         await ctx.ask_user("command", "x" * 8001, ("Yes", "No"))
     assert len(asked) == 1
 

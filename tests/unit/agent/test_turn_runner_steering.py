@@ -119,7 +119,7 @@ async def test_steering_that_comes_too_late_is_reported(
     ctx, turn_id = await steered(reply, rounds=rounds)
     turn = ctx.agent.turn(turn_id)
     assert turn.state is state
-    assert "has not seen what you said last: 'Use tabs'" in turn.summary
+    assert "did not see your last message: 'Use tabs'" in turn.summary
     assert bool(turn.error) == (state is not TurnState.COMPLETED)
     assert turn.steering == ()
 
@@ -127,7 +127,7 @@ async def test_steering_that_comes_too_late_is_reported(
 async def test_steering_without_a_running_turn_is_refused() -> None:
     held = Held(DONE)
     ctx = table(held, DONE)
-    with pytest.raises(NotRunning, match="no turn runs"):
+    with pytest.raises(NotRunning, match="no turn is running"):
         ctx.agent.steer("Use tabs")
     with pytest.raises(UnknownTurn):
         ctx.agent.steer("Use tabs", "t9")
@@ -147,7 +147,7 @@ async def test_steering_of_a_rewrite_is_refused_with_a_reason() -> None:
     ctx = table(held)
     turn_id = ctx.start(mode=Mode.REWRITE, lines=(1, 1))
     await held.asked.wait()
-    with pytest.raises(NotRunning, match="rewrites in one shot"):
+    with pytest.raises(NotRunning, match="is a one-shot rewrite"):
         ctx.agent.steer("Use tabs")
     held.go.set()
     assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED

@@ -44,7 +44,7 @@ WRITTEN = {
     "a fence of tool code": '```tool_code\nprint(default_api.read_file(file="a.py"))\n```',
     "arguments without a name": BARE,
     "arguments without a name, fenced": f"```json\n{BARE}\n```",
-    "broken JSON": '{"name": "edit_file", "arguments": {"file": "a.py", "old_text": "x\ny"',
+    "invalid JSON": '{"name": "edit_file", "arguments": {"file": "a.py", "old_text": "x\ny"',
     "arguments before the name": '{"arguments": {"file": "a.py"}, "name": "read_file"}',
     "a list": '[{"name": "read_file", "arguments": {"file": "a.py"}}]',
     "the wire's own": '{"tool_calls": [{"id": "1", "type": "function", "function": '

@@ -23,8 +23,8 @@ WORDS = st.text(st.sampled_from("ab#!<[]:/ht \n\r`*\\(mgY\u2028"), max_size=40)
 
 def test_new_document_has_an_empty_section_for_the_user() -> None:
     assert new_document("main") == (
-        "# Stet: main\n\n*Write under the last heading `## You` and send it: by code action, or `stet.send`.*\n\n"
-        "## You\n\n"
+        "# Stet: main\n\n*Write below the last `## You` heading, then send it with a code "
+        "action or `stet.send`.*\n\n## You\n\n"
     )
     now = draft(new_document("main"))
     assert now is not None

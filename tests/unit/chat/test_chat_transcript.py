@@ -73,8 +73,8 @@ def test_outcome_of_a_deletion_is_reported() -> None:
         for state in (HunkState.ACCEPTED, HunkState.UNDONE, HunkState.PENDING)
     }
     assert texts == {
-        HunkState.ACCEPTED: f"Deleted: {LINK}; `stet.undo` brings it back",
-        HunkState.UNDONE: f"Deleted and brought back: {LINK}",
+        HunkState.ACCEPTED: f"Deleted: {LINK}; undo with `stet.undo`",
+        HunkState.UNDONE: f"Deleted and restored: {LINK}",
         HunkState.PENDING: f"Proposed: 1 hunk in {LINK}",
     }
 
@@ -84,5 +84,5 @@ def test_file_that_the_user_keeps_is_reported_as_kept() -> None:
     other = dataclasses.replace(run, tool="execute_command", file="")
     turn = dataclasses.replace(TURN, tool_calls=(run, other))
     assert transcript_of(turn, (), link).text == (
-        f"- delete_file {LINK}: kept\n- execute_command: not done"
+        f"- delete_file {LINK}: kept\n- execute_command: not run"
     )

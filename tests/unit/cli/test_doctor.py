@@ -56,8 +56,8 @@ def test_settings_errors_are_listed_with_their_file(config: Path, tmp_path: Path
         Finding(
             "problem",
             "settings",
-            f"{project}: setting 'model.baseUrl' is ignored: "
-            "a project may only narrow what the user allows",
+            f"{project}: setting 'model.baseUrl' is ignored: a project can only restrict the "
+            "user's settings",
             f"Mend it in {project}.",
         ),
     ]
@@ -225,7 +225,7 @@ def test_a_broken_index_is_a_problem_with_its_way_out(kept: Path, tmp_path: Path
     ("settings", "mark", "found"),
     [
         (SearchSettings(embeddings="off"), "ok", "by words; search.embeddings is off"),
-        (SearchSettings("endpoint"), "problem", "name another variable in search.apiKeyEnv"),
+        (SearchSettings("endpoint"), "problem", "use another variable in search.apiKeyEnv"),
         (
             SearchSettings("endpoint", "bge", "http://127.0.0.1:8080/v1"),
             "ok",

@@ -76,7 +76,7 @@ def test_nothing_is_written_through_a_folder_that_has_become_a_link(
     real = Path(os.path.realpath(inside / "a.txt"))
     inside.rename(tmp_path / "away")
     inside.symlink_to(outside)
-    with pytest.raises(CliError, match="A folder above it is a link"):
+    with pytest.raises(CliError, match="A parent folder is a symbolic link"):
         save(UnsavedChange(inside / "a.txt", before, "mine", real))
     held = {path.name: path.read_text() for path in outside.iterdir()}
     assert held == ({} if before is None else {"a.txt": before})
@@ -93,6 +93,6 @@ def test_where_a_file_is_saved_is_known_from_when_it_was_opened(tmp_path: Path) 
     edit = lsp.TextEdit(lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1)), "y")
     documents.apply(lsp.WorkspaceEdit(changes={uri: [edit]}))
     [change] = documents.unsaved()
-    with pytest.raises(CliError, match="A folder above it is a link"):
+    with pytest.raises(CliError, match="A parent folder is a symbolic link"):
         save(change)
     assert (tmp_path / "away" / "a.txt").read_text() == "x"

@@ -72,7 +72,7 @@ def test_missing_file_is_reported_without_an_error() -> None:
     text, names = attached_by("Use @nope.py and @../out.md and @property, @selection")
     assert names == ["open.py"]
     assert "(@nope.py: There is no file 'nope.py'.)" in text
-    assert "(@../out.md: '../out.md' goes up with `..`" in text
+    assert "(@../out.md: '../out.md' contains `..`" in text
     assert "(@selection: nothing is selected.)" in text
     assert "property" not in text
 

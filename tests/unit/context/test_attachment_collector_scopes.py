@@ -184,11 +184,11 @@ def test_missing_attachment_is_reported_and_a_hidden_one_only_to_the_user() -> N
     context = asked(world, attachments=chosen)
     assert attached(context)[1] == [
         "(gone.md: There is no file 'gone.md'.)",
-        "(no: There is no such folder.)",
+        "(no: no such folder.)",
     ]
     assert context.problems == (
         "gone.md: There is no file 'gone.md'.",
-        "no: There is no such folder.",
+        "no: no such folder.",
         "preset 'p': There is no file or folder 'x.md'.",
         "in/e.md: 'in' is an excluded folder.",
         "in: 'in' is an excluded folder.",
@@ -204,7 +204,7 @@ def test_long_attachments_are_shortened_with_a_notice() -> None:
     assert attached(context) == (
         ["0.md", "1.md", "2.md", "3.md"],
         [
-            "(cut: of 3 of these files only the first lines stand here, because all together are "
+            "(cut: of 3 of these files only the first lines are shown, because all together are "
             "too long; `read_file` shows the rest)"
         ],
     )

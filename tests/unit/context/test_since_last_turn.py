@@ -52,21 +52,21 @@ def test_each_change_has_its_line() -> None:
     )  # fmt: skip
     assert text_of(*verdicts, files=files) == snapshot("""\
 <since_last_turn>
-What became of your proposals:
-- h1 a.py line 3 (Rename): conflict: the user has written over the place, so it can't be accepted
+Status of your proposals:
+- h1 a.py line 3 (Rename): conflict: the user has edited that text, so it can't be accepted
     There now:
     | mine
-- h2 a.py line 9 (Drop): conflict: the user has written over the place, so it can't be accepted
+- h2 a.py line 9 (Drop): conflict: the user has edited that text, so it can't be accepted
     There now: nothing
 - h3 a.py line 12 (Doc): rejected
     The user says: Too long
 - h7 a.py line 20 (Set): accepted, as the user changed it
-    From yours (-) to what they made of it (+):
+    From yours (-) to theirs (+):
     - a = 1
     + a = 2
     + b = 3
 - h4 in a.py: rejected
-- h5 in b.py: undone: it was accepted, and the user has taken it back
+- h5 in b.py: undone: it was accepted, then the user undid it
 - h6 in b.py: replaced by the proposal of another conversation
 - h8-h10, h12 in a.py: accepted
 - h13 in b.py: accepted
@@ -83,7 +83,7 @@ Changed since you saw it, not by your proposals:
     + x
     line 13:
     + y
-- gone.py: there is no such file any more
+- gone.py: this file no longer exists
 </since_last_turn>\
 """)
 

@@ -153,8 +153,8 @@ def test_a_providers_key_is_never_sent_elsewhere(provider: str) -> None:
         ({}, {"provider": "anthropic"}, "set ANTHROPIC_API_KEY"),
         (OPENAI, {"provider": "openai", "api_key_env": "WORK_KEY"}, "set WORK_KEY"),
         (OPENAI | {"AZURE_OPENAI_API_KEY": "k"}, {"provider": "azure"}, "model.apiVersion"),
-        ({}, {"name": "gpt-5"}, "No provider for the model 'gpt-5'"),
-        (OPENAI, {"base_url": "localhost:8000"}, "no http address"),
+        ({}, {"name": "gpt-5"}, "No provider for model.name 'gpt-5'"),
+        (OPENAI, {"base_url": "localhost:8000"}, "not an http or https address"),
     ],
 )
 def test_missing_model_is_reported_with_a_remedy(
@@ -194,5 +194,5 @@ def test_without_the_runtime_the_weights_are_the_second_step() -> None:
     with pytest.raises(NoModel) as raised:
         decide_model(ModelSettings(), ModelEnvironment({}, (), HOW_TO_GET_RUNTIME))
     assert str(raised.value).startswith(
-        f"There is no model to ask. {HOW_TO_GET_RUNTIME} Then run `stet model install`"
+        f"No model is available. {HOW_TO_GET_RUNTIME} Then run `stet model install`"
     )

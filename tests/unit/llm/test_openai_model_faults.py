@@ -73,7 +73,7 @@ async def test_m1_retry_after_is_obeyed_and_reported(
     assert (await output.ask(model)).text == "ok"
     assert time.perf_counter() - started >= 0.3
     (waited,) = output.waits
-    assert waited.endswith("is limiting requests (HTTP 429): Slow down. Trying again now (2 of 3).")
+    assert waited.endswith("rate limit exceeded (HTTP 429): Slow down. Retrying now (2 of 3).")
 
 
 async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, output: ModelOutput) -> None:
@@ -83,7 +83,7 @@ async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, output: ModelO
     failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelUnavailable)
-    assert re.search(r"It asks to wait (8[7-9]|9[0-3]) s: ask again at ", str(failure))
+    assert re.search(r"It asks to wait (8[7-9]|9[0-3]) s: try again at ", str(failure))
 
 
 async def test_m2_a_long_retry_after_fails_at_once_and_reports_the_time(
@@ -92,7 +92,7 @@ async def test_m2_a_long_retry_after_fails_at_once_and_reports_the_time(
     server.add(error(429, "Slow down.", retry_after="120"))
     failure = await failure_of(model, output)
     assert isinstance(failure, ModelUnavailable)
-    assert "It asks to wait 120 s: ask again at " in str(failure)
+    assert "It asks to wait 120 s: try again at " in str(failure)
     assert (len(server.requests), output.waits) == (1, [])
 
 
@@ -102,7 +102,7 @@ async def test_m2_the_list_of_models_may_ask_to_wait_too(output: ModelOutput) ->
         model = model_at(server, name="")
         failure = await failure_of(model, output)
         await model.close()
-    assert "It asks to wait 120 s: ask again at " in str(failure)
+    assert "It asks to wait 120 s: try again at " in str(failure)
     assert (len(server.others), output.waits) == (1, [])
 
 
@@ -227,8 +227,8 @@ async def test_m10_a_web_page_is_no_answer(
 
 
 REFUSALS: list[tuple[str, Reply, type[ModelError], str]] = [
-    ("401", error(401, f"bad key {KEY}"), ModelRefused, "refused the key in OPENAI_API_KEY"),
-    ("403", error(403, "no access"), ModelRefused, "may not use the model 'gpt-test'"),
+    ("401", error(401, f"bad key {KEY}"), ModelRefused, "rejected the key in OPENAI_API_KEY"),
+    ("403", error(403, "no access"), ModelRefused, "has no access to 'gpt-test'"),
     ("404", error(404, "no such model"), ModelRefused, "check model.name"),
     ("400", error(400, "bad\x1b[8m\nthing"), ModelRefused, "(HTTP 400): bad [8m thing."),
     ("M16 413", error(413, "too large"), ContextOverflow, "start a new chat"),
@@ -236,7 +236,7 @@ REFUSALS: list[tuple[str, Reply, type[ModelError], str]] = [
         "M12 context length",
         error(400, "This model's maximum context length is 8192 tokens."),
         ContextOverflow,
-        "longer than 'gpt-test'",
+        "context window of 'gpt-test'",
     ),
     (
         "no credit left",
@@ -282,7 +282,7 @@ async def test_without_a_key_a_401_names_the_variable(
     model = OpenAIModel(
         ModelEndpoint("groq", server.base_url, "m", key_env="GROQ_API_KEY"), System()
     )
-    assert "set GROQ_API_KEY in the environment" in str(await failure_of(model, output))
+    assert "set GROQ_API_KEY in the editor" in str(await failure_of(model, output))
     await model.close()
     assert "authorization" not in server.requests[0].headers
 
@@ -306,7 +306,7 @@ async def test_m12_silence_in_an_answer_is_ended(server: OpenAIServer, output: M
     failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelTimeout)
-    assert "fell silent in its answer for 0.1 s" in str(failure)
+    assert "stopped responding for 0.1 s" in str(failure)
     assert len(server.requests) == 2
 
 
@@ -316,7 +316,7 @@ async def test_silence_before_an_answer_is_ended(server: OpenAIServer, output: M
     failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelTimeout)
-    assert "said nothing within 0.1 s" in str(failure)
+    assert "did not respond within 0.1 s" in str(failure)
 
 
 async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, output: ModelOutput) -> None:
@@ -326,7 +326,7 @@ async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, output: ModelOutpu
     failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelTimeout)
-    assert "did not end its answer within 0.3 s" in str(failure)
+    assert "did not finish its answer within 0.3 s" in str(failure)
 
 
 @pytest.mark.parametrize("event", [{"choices": []}, ": keep-alive\n\n", delta(content="")])

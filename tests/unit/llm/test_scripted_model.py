@@ -57,7 +57,7 @@ async def test_a_reply_may_be_a_function_of_the_request_or_an_error() -> None:
 
 
 async def test_end_of_a_script_is_an_error() -> None:
-    with pytest.raises(ModelError, match="has 0 replies and was asked for number 1"):
+    with pytest.raises(ModelError, match="has only 0 replies and needs number 1"):
         await ModelOutput().ask(ScriptedModel([]))
 
 

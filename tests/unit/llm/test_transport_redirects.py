@@ -13,7 +13,7 @@ async def test_redirect_is_not_followed_and_is_reported_with_a_remedy(status: in
         to = {"location": f"{other.base_url}/chat/completions"}
         server.add(Reply(status=status, headers=to, body="moved"))
         model = model_at(server)
-        with pytest.raises(ModelRefused, match=r"sends elsewhere .* set model\.baseUrl"):
+        with pytest.raises(ModelRefused, match=r"redirects .* set model\.baseUrl"):
             await ModelOutput().ask(model)
         await model.close()
         assert (other.n_connections, len(server.requests)) == (0, 1)

@@ -116,7 +116,7 @@ async def test_partial_index_is_reported_once_per_build() -> None:
         table.view.note_partial_answer(1300)
         table.show_state(READY)
     messages = (
-        "Stet: the search index is still being built (1,200 files so far). Until it is done, searches"
-        " find what is in those."
+        "Stet: the search index is being built (1,200 files so far); results are incomplete "
+        "until it is done."
     )
     assert table.client.log == [messages, messages]

@@ -60,7 +60,7 @@ def test_the_saved_preset_of_a_name_counts_until_it_is_deleted(presets: PresetCo
     ]
     presets.change(ContextChange(delete="api"))
     assert presets.preset_attachments("api") == Attachments((A,))
-    with pytest.raises(ContextChangeRefused, match="the preset 'api' stands in the settings"):
+    with pytest.raises(ContextChangeRefused, match="the preset 'api' is defined in the settings"):
         presets.change(ContextChange(delete="api"))
 
 
@@ -70,7 +70,7 @@ def test_names_that_differ_in_case_only_must_be_written_as_they_are(
     presets.change(ContextChange(add=("b.md",), save="API"))
     assert presets.preset_attachments("API") == Attachments((B,))
     assert presets.preset_attachments("api") == Attachments((A,))
-    with pytest.raises(UnknownPreset, match="'Api' could be 'API' or 'api': say which"):
+    with pytest.raises(UnknownPreset, match="'Api' could be 'API' or 'api': be more specific"):
         presets.preset_attachments("Api")
 
 

@@ -112,13 +112,13 @@ def test_a_property_goes_with_its_lines_only() -> None:
     [
         ("x: [1\n", "line 3: "),
         ("a: 1\nb: c: d\n", "line 3: mapping values are not allowed here."),
-        ("x: 1\ny: 2\nx: 2\n", "line 4: the property 'x' is there twice."),
-        ("- x\n", "line 2: the front matter is no list of properties."),
+        ("x: 1\ny: 2\nx: 2\n", "line 4: the property 'x' occurs twice."),
+        ("- x\n", "line 2: the front matter is not a list of properties."),
         ("{x: 1}\n", "line 2: properties in braces"),
         ("<<: *a\n", "line 2: found undefined alias"),
         ("a: &a {}\n<<: *a\n", "line 3: merged properties"),
         ("a: 1\n\tb: 2\n", "line 3: "),
-        ("? [a]\n: 1\n", "line 2: the name of a property"),
+        ("? [a]\n: 1\n", "line 2: a property name"),
         ("a: \x07\n", "line 2: "),
         ("a: &a [*a]\n", "line 2: the front matter is too large"),
         ("a: " + "[ " * 3000 + "\n", "line 2: it is nested too deeply."),
@@ -196,7 +196,12 @@ def test_tags_are_added_in_the_form_that_is_there(text: str, new: str) -> None:
 
 @pytest.mark.parametrize(
     ("tag", "message"),
-    [("to do", "write 'to-do'"), ("12", "not only digits"), ("", "is no tag"), ("a#b", "'a-b'")],
+    [
+        ("to do", "write 'to-do'"),
+        ("12", "not only digits"),
+        ("", ("is not a valid tag")),
+        ("a#b", "'a-b'"),
+    ],
 )
 def test_invalid_tag_is_refused(tag: str, message: str) -> None:
     with pytest.raises(InvalidTag, match=message):

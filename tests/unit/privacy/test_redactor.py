@@ -108,7 +108,7 @@ def test_text_that_resembles_a_mark_is_kept_and_is_no_mark() -> None:
 def test_mark_written_into_a_file_with_its_secret_is_ambiguous() -> None:
     redactor = Redactor()
     mark = redactor.redact(AWS).text
-    with pytest.raises(UnknownMark, match="can't be told from the same words"):
+    with pytest.raises(UnknownMark, match="can't be distinguished from the same words"):
         redactor.restore(mark, f"{AWS} {mark}")
 
 

@@ -47,8 +47,8 @@ def test_render_diff_of_three_hunks_of_a_file(page: DiffDocument) -> None:
     assert page.text == snapshot("""\
 # Stet review e1f55dcd4674: 3 hunks to decide
 # - Delete a hunk, from its `@@` line to the next, to reject it.
-# - Edit its `+` lines to have them written instead.
-# - Leave all other lines as they are, then save. To accept, go to the text itself.
+# - Edit its `+` lines to change the proposal.
+# - Leave all other lines unchanged, then save. Accept hunks in the file itself.
 diff --git a/a.txt b/a.txt
 --- a/a.txt
 +++ b/a.txt
@@ -80,8 +80,8 @@ def test_render_diff_of_files_as_such_and_of_a_missing_last_line_end() -> None:
     assert page.text == snapshot("""\
 # Stet review 3d108baf2d43: 3 hunks to decide
 # - Delete a hunk, from its `@@` line to the next, to reject it.
-# - Edit its `+` lines to have them written instead.
-# - Leave all other lines as they are, then save. To accept, go to the text itself.
+# - Edit its `+` lines to change the proposal.
+# - Leave all other lines unchanged, then save. Accept hunks in the file itself.
 diff --git a/a b/b
 similarity index 100%
 rename from a
@@ -103,8 +103,8 @@ new file mode 100644
     assert page_of("a\nb", "a\nc").text == snapshot("""\
 # Stet review f54af592785b: 1 hunk to decide
 # - Delete a hunk, from its `@@` line to the next, to reject it.
-# - Edit its `+` lines to have them written instead.
-# - Leave all other lines as they are, then save. To accept, go to the text itself.
+# - Edit its `+` lines to change the proposal.
+# - Leave all other lines unchanged, then save. Accept hunks in the file itself.
 diff --git a/a.txt b/a.txt
 --- a/a.txt
 +++ b/a.txt
@@ -152,15 +152,15 @@ def test_a_replacement_without_its_new_lines_deletes(page: DiffDocument) -> None
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("-two\n", "-zwei\n", "its lines without `+` are not as they were"),
-        (" one\n", " eins\n", "its lines without `+` are not as they were"),
-        (" one\n", "", "its lines without `+` are not as they were"),
+        ("-two\n", "-zwei\n", "only its `+` lines can be edited"),
+        (" one\n", " eins\n", "only its `+` lines can be edited"),
+        (" one\n", "", "only its `+` lines can be edited"),
         (
             " one\n",
             "+zero\n one\n",
-            "a `+` line stands between lines that are not part of the change",
+            "a `+` line is outside the change",
         ),
-        ("+2\n", "2\n", "it has a line that begins with none of ` `, `+` and `-`"),
+        ("+2\n", "2\n", "every line must start with ` `, `+` or `-`"),
     ],
 )
 def test_a_hunk_whose_other_lines_are_changed_is_left_alone(
@@ -218,7 +218,7 @@ def test_moves_and_removals_are_rejected_or_left() -> None:
     assert parse_decisions(page, page.text) == DiffDecisions()
     assert parse_decisions(page, without(page.text, "h1")) == DiffDecisions(rejected=("h1",))
     assert parse_decisions(page, page.text.replace("-x\n", "-x\n+y\n")) == DiffDecisions(
-        refused=(("h2", "only its deletion means something here"),)
+        refused=(("h2", "it can't be edited, only deleted"),)
     )
     assert parse_decisions(page, page.text.replace("+x\n", "+y\n+z\n")) == DiffDecisions(
         amended=(("h3", "y\nz\n"),)

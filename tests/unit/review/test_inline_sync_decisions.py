@@ -112,7 +112,7 @@ def test_complete_block_is_not_decided() -> None:
     with pytest.raises(WrongHunkState):
         page.ledger.amend("h1", "x\n")
     page.edit("=======\n2\n", "2\n")
-    assert "no longer whole" in page.hunk(1).reason
+    assert "incomplete" in page.hunk(1).reason
     page.ledger.take_mine("h1")
     assert page.states == ["rejected", "pending"]
     rest = page.text

@@ -101,9 +101,9 @@ def test_rank_of_a_chunk_is_known_for_each_ranking() -> None:
 
 
 def test_reason_names_the_places_of_the_query_words() -> None:
-    assert explain(ASKED, ROW, RANKS) == "named: parse; text: dates; near in meaning (no. 5)"
+    assert explain(ASKED, ROW, RANKS) == "named: parse; text: dates; similar meaning (no. 5)"
     nothing = ROW._replace(path="", name="", head="", body="")
-    assert explain(ASKED, nothing, ChunkRanks(None, 1)) == "near in meaning (no. 1)"
+    assert explain(ASKED, nothing, ChunkRanks(None, 1)) == "similar meaning (no. 1)"
 
 
 def test_query_without_known_words_is_ranked() -> None:

@@ -128,9 +128,7 @@ async def test_process_that_writes_an_invalid_message_is_restarted(
     await workspace.until(lambda state: state.stage is Stage.READY)
     assert workspace.index._process is not process
     assert await workspace.find("moor") == ["harbour.py"]
-    assert workspace.reported == [
-        "Stet: the search index stopped unexpectedly; it is started again."
-    ]
+    assert workspace.reported == ["Stet: the search index stopped unexpectedly and is restarting."]
 
 
 async def test_state_of_an_ended_process_is_not_that_of_its_successor(
@@ -190,7 +188,7 @@ async def test_damage_found_on_opening_is_reported_once(
     await workspace.ready()
     assert await workspace.find("moor") == ["harbour.py"]
     (report,) = workspace.reported
-    assert "built anew" in report
+    assert "rebuilding it" in report
 
 
 async def test_crashes_with_an_answer_between_them_are_not_counted_together(
@@ -201,9 +199,7 @@ async def test_crashes_with_an_answer_between_them_are_not_counted_together(
         await killed(workspace)
         assert (await workspace.ask("moor")).used_vectors  # the index has answered
     assert workspace.index.state.stage is Stage.READY
-    assert workspace.reported == [
-        "Stet: the search index stopped unexpectedly; it is started again."
-    ]
+    assert workspace.reported == ["Stet: the search index stopped unexpectedly and is restarting."]
 
 
 async def test_crashes_long_after_the_start_are_not_counted_together(

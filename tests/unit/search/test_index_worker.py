@@ -324,7 +324,7 @@ def test_a_document_whose_text_can_not_be_indexed_is_tried_again_with_its_next_t
     found("def moor(poison, again): pass\n")
     messages = messages_of(capsys)
     [logged] = [one["message"] for one in messages if one["is"] == "logged"]
-    assert logged.startswith("A document can't be indexed and is left out: ")
+    assert logged.startswith("A document can't be indexed and was skipped: ")
     assert found("def moor(cure): pass\n") == ["harbour.py"]
     assert worker._engine.search(ChunkQuery("cure", limit=5))
     found("poison")

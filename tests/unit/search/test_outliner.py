@@ -72,9 +72,7 @@ def test_slow_text_is_given_up_and_later_texts_come_the_next_time(
     again = source("other.js", HOSTILE)
     assert outliner.add_outlines([again, ordinary]) == [again, ordinary._replace(outline=FOUND)]
     assert pid_of(outliner) not in (None, before)
-    assert caplog.messages == [
-        "the grammar of 'slow.js' was given up; the file is cut by its lines"
-    ]
+    assert caplog.messages == ["the grammar of 'slow.js' timed out; the file is split by lines"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the process has no timer of its own there")

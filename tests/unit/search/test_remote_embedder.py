@@ -123,9 +123,9 @@ async def test_refusing_endpoint_is_reported_once_and_words_are_searched(
             assert await workspace.find("moon") == ["tides.md"]
         server.status = 200
         await workspace.until(lambda state: state.chunks == 2 and state.unread == 0)
-        assert [message for message in workspace.reported if "words alone" in message] == [
-            f"Stet: search goes by words alone: 127.0.0.1:{server.port} refused to embed (HTTP 401): "
-            "look at the key in EMBED_KEY."
+        assert [message for message in workspace.reported if "words only" in message] == [
+            f"Stet: search uses words only: 127.0.0.1:{server.port} refused to embed (HTTP 401): "
+            "check the key in EMBED_KEY."
         ]
         await workspace.close()
 
@@ -143,9 +143,9 @@ async def test_invalid_vectors_are_reported_once_and_their_texts_wait(
         await workspace.ready()
         while len(server.asked) < 8:  # the texts are sent beside the questions
             assert await workspace.find("moon") == ["tides.md"]
-        assert [message for message in workspace.reported if "words alone" in message] == [
-            f"Stet: search goes by words alone: 127.0.0.1:{server.port} can't be asked for vectors: "
-            "it answered what is no vector."
+        assert [message for message in workspace.reported if "words only" in message] == [
+            f"Stet: search uses words only: 127.0.0.1:{server.port} can't be reached: its "
+            "response is not a vector."
         ]
         server.altered = lambda text, vector: vector
         await workspace.until(lambda state: state.chunks == 2 and state.unread == 0)
@@ -177,7 +177,7 @@ async def test_an_answer_of_another_shape_is_refused_with_the_name_of_the_host(
             "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
         )
         with pytest.raises(
-            EmbeddingError, match=f"^127.0.0.1:{server.port} can't be asked"
+            EmbeddingError, match=f"^127.0.0.1:{server.port} can't be reached"
         ) as fault:
             await embed(["moon"], search, System())
         assert "canary" not in str(fault.value)

@@ -124,7 +124,7 @@ def test_other_settings_of_a_project_are_ignored_and_named(text: str, key: str) 
         (
             Problem(
                 key,
-                f"setting {key!r} is ignored: a project may only narrow what the user allows",
+                f"setting {key!r} is ignored: a project can only restrict the user's settings",
                 "/work/.stet.toml",
             ),
         ),
@@ -174,7 +174,7 @@ def test_preset_of_a_project_is_marked_and_widens_no_scope() -> None:
         PresetSettings("wide (the project's)", ("a.md",), (), None, 1, project=True),
         PresetSettings("narrow (the project's)", (), ("b",), "current", 0, project=True),
     )
-    message = "the scope of the preset 'wide' is ignored: a project may only narrow what you allow"
+    message = "the scope of the preset 'wide' is ignored: a project can only restrict your settings"
     assert layers.problems == (Problem("context.presets", message, "/work/.stet.toml"),)
 
 

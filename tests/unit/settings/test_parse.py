@@ -55,35 +55,35 @@ def test_empty_settings_are_the_defaults(value: object) -> None:
         (
             {"context": {"scope": "opne"}},
             "context.scope",
-            "setting 'context.scope' is ignored: 'opne' is none of current, linked, folder, open; "
-            "did you mean 'open'?",
+            "setting 'context.scope' is ignored: 'opne' is not one of current, linked, folder, "
+            "open; did you mean 'open'?",
         ),
         (
             {"agent": {"maxTokens": "7"}},
             "agent.maxTokens",
-            "setting 'agent.maxTokens' is ignored: it should be a whole number, not '7'",
+            "setting 'agent.maxTokens' is ignored: expected a whole number, not '7'",
         ),
         (
             {"edit": {"canAdd": "yes"}},
             "edit.canAdd",
-            "setting 'edit.canAdd' is ignored: it should be true or false, not 'yes'",
+            "setting 'edit.canAdd' is ignored: expected true or false, not 'yes'",
         ),
         (
             {"model": {"temperature": True}},
             "model.temperature",
-            "setting 'model.temperature' is ignored: it should be a number, not true",
+            "setting 'model.temperature' is ignored: expected a number, not true",
         ),
         (
             {"model": {"name": {}}},
             "model.name",
-            "setting 'model.name' is ignored: it should be a text, not an object",
+            "setting 'model.name' is ignored: expected a string, not an object",
         ),
-        ({"model": 3}, "model", "setting 'model' is ignored: it should be an object, not 3"),
-        ("stet", "stet", "setting 'stet' is ignored: it should be an object, not 'stet'"),
+        ({"model": 3}, "model", "setting 'model' is ignored: expected an object, not 3"),
+        ("stet", "stet", "setting 'stet' is ignored: expected an object, not 'stet'"),
         (
             {"web": {"allowHosts": "nas:8080"}},
             "web.allowHosts",
-            "setting 'web.allowHosts' is ignored: it should be a list of texts",
+            "setting 'web.allowHosts' is ignored: expected a list of strings",
         ),
     ],
 )
@@ -106,7 +106,7 @@ def test_number_out_of_range_is_clamped_and_reported(value: int, used: int) -> N
     parsed = parse_settings({"agent": {"maxIterations": value}})
     assert parsed.settings == replace(Settings(), agent=AgentSettings(max_iterations=used))
     clamped = [
-        f"setting 'agent.maxIterations' is out of range: {used} is used for "
+        f"setting 'agent.maxIterations' is out of range: using {used} for "
         f"{value if abs(value) < 100 else 'a number that long'}"
     ]
     assert [problem.message for problem in parsed.problems] == (clamped if value != used else [])
@@ -118,7 +118,7 @@ def test_nan_is_refused() -> None:
         (
             Problem(
                 "model.price.input",
-                "setting 'model.price.input' is ignored: it should be a number, not nan",
+                "setting 'model.price.input' is ignored: expected a number, not nan",
             ),
         ),
     )
@@ -130,7 +130,7 @@ def test_a_list_loses_only_its_bad_items() -> None:
         (
             Problem(
                 "web.allowHosts",
-                "setting 'web.allowHosts' keeps only its texts: the other items are ignored",
+                "setting 'web.allowHosts': items that are not strings are ignored",
             ),
         ),
     )
@@ -156,7 +156,7 @@ def test_a_list_that_restricts_keeps_all_that_can_be_read(
         (
             Problem(
                 "privacy.deny",
-                f"setting 'privacy.deny' should be a list of texts: it is read as {shown}",
+                f"setting 'privacy.deny' should be a list of strings; using {shown}",
             ),
         ),
     )
@@ -192,7 +192,7 @@ def test_setting_that_allows_more_is_read_in_its_exact_form_only(value: object) 
     )
     parsed = parse_settings({"privacy": {"redactSecrets": value}})
     assert parsed.settings.privacy.redact_secrets
-    assert "is read as true" in parsed.problems[0].message
+    assert "using true for" in parsed.problems[0].message
     off = parse_settings({"privacy": {"redactSecrets": "false"}})
     assert off.settings.privacy.redact_secrets
 
@@ -204,15 +204,15 @@ def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        ("ls", "setting 'agent.commands[2]' is ignored: it should be an object, not 'ls'"),
-        ({"name": "x"}, "setting 'agent.commands[2]' is ignored: it needs argv"),
+        ("ls", "setting 'agent.commands[2]' is ignored: expected an object, not 'ls'"),
+        ({"name": "x"}, "setting 'agent.commands[2]' is ignored: missing argv"),
         (
             {"name": 1, "argv": []},
-            "setting 'agent.commands[2]' is ignored: its name is not as it should be",
+            "setting 'agent.commands[2]' is ignored: invalid value for name",
         ),
         (
             {"name": "x", "argv": ["a"], "shell": True},
-            "setting 'agent.commands[2]' is ignored: it has no 'shell', only name, argv, description, safe",
+            "setting 'agent.commands[2]' is ignored: unknown key 'shell'; valid keys: name, argv, description, safe",
         ),
     ],
 )
@@ -235,7 +235,7 @@ def test_the_messages_of_a_hostile_file_are_few_short_and_escaped() -> None:
     assert len(parsed.problems) <= MAX_PROBLEMS + 1
     assert all(len(problem.message) < 200 for problem in parsed.problems)
     assert all(problem.message.isprintable() for problem in parsed.problems)
-    assert parsed.problems[-1].message == f"{1000 - MAX_PROBLEMS} more settings are wrong too"
+    assert parsed.problems[-1].message == f"{1000 - MAX_PROBLEMS} more invalid settings"
 
 
 def test_json_and_toml_are_read_alike() -> None:
@@ -256,15 +256,15 @@ PRESET_PROBLEM = "setting 'context.presets.p' is ignored: "
 @pytest.mark.parametrize(
     ("presets", "message"),
     [
-        ({"p": 5}, PRESET_PROBLEM + "it should be an object, not 5"),
-        ({"p": {"file": []}}, PRESET_PROBLEM + "it has no 'file', only files, folders, scope, linkDepth"),
-        ({"p": {"files": "a.md"}}, PRESET_PROBLEM + "its files is not as it should be"),
-        ({"p": {"scope": "all"}}, PRESET_PROBLEM + "its scope is not as it should be"),
-        ({"p": {"linkDepth": 4}}, PRESET_PROBLEM + "its linkDepth is not as it should be"),
-        ({"p": {"project": True}}, PRESET_PROBLEM + "it has no 'project', only files, folders, "
+        ({"p": 5}, PRESET_PROBLEM + "expected an object, not 5"),
+        ({"p": {"file": []}}, PRESET_PROBLEM + "unknown key 'file'; valid keys: files, folders, scope, linkDepth"),
+        ({"p": {"files": "a.md"}}, PRESET_PROBLEM + "invalid value for files"),
+        ({"p": {"scope": "all"}}, PRESET_PROBLEM + "invalid value for scope"),
+        ({"p": {"linkDepth": 4}}, PRESET_PROBLEM + "invalid value for linkDepth"),
+        ({"p": {"project": True}}, PRESET_PROBLEM + "unknown key 'project'; valid keys: files, folders, "
          "scope, linkDepth"),
-        ({"": {}}, "setting 'context.presets.' is ignored: its name should be a line of text"),
-        (["p"], "setting 'context.presets' is ignored: it should be an object, not a list"),
+        ({"": {}}, "setting 'context.presets.' is ignored: its name must be one line"),
+        (["p"], "setting 'context.presets' is ignored: expected an object, not a list"),
     ],
 )  # fmt: skip
 def test_a_preset_that_is_wrong_is_left_out_and_named(presets: object, message: str) -> None:

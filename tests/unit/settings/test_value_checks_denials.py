@@ -14,24 +14,24 @@ from tests.support.settings_parsing import parse_settings
         ("/", "it is empty"),
         ("!", "it is empty"),
         ("# secrets", "it is a comment"),
-        (" notes", "a blank stands before it"),
-        ("file:///home/me", "write a path"),
-        ("~/diary", "write the whole path"),
-        ("C:\\secret", "write the path below it"),
-        ("sub\\file.md", "write /"),
-        ("./notes", "from the workspace down"),
-        ("../other", "from the workspace down"),
-        ("a//b", "write one /"),
-        ("[abc", "never closed"),
-        ("a\\", "ends in a backslash"),
-        ("*.{key,pem}", "an entry for each"),
+        (" notes", "it has a leading space"),
+        ("file:///home/me", "use a path"),
+        ("~/diary", "use the full path"),
+        ("C:\\secret", "use the path below the drive"),
+        ("sub\\file.md", "use /"),
+        ("./notes", "relative to the workspace"),
+        ("../other", "relative to the workspace"),
+        ("a//b", "use a single /"),
+        ("[abc", "is not closed"),
+        ("a\\", "ends with a backslash"),
+        ("*.{key,pem}", "one entry for each"),
     ],
 )
 def test_deny_pattern_without_effect_is_reported_with_a_remedy(entry: str, remedy: str) -> None:
     parsed = parse_settings({"privacy": {"deny": [entry, "*.secret"]}})
     assert parsed.settings.privacy.deny == ("*.secret",)
     (problem,) = parsed.problems
-    assert "keeps nothing back" in problem.message
+    assert "excludes nothing" in problem.message
     assert remedy in problem.message
 
 
@@ -56,4 +56,4 @@ def test_project_cannot_lift_a_denial_of_the_user(section: str, key: str) -> Non
     )
     assert kept == ("vault", "more")
     (problem,) = layers.problems
-    assert "a project may only keep more back" in problem.message
+    assert "a project can only exclude more files" in problem.message

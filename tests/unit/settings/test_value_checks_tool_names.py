@@ -39,7 +39,7 @@ def test_a_misspelt_name_is_reported_with_the_nearest_which_is_off(
 def test_a_name_that_is_like_none_leaves_off_what_is_off_by_default() -> None:
     parsed = parse_settings({"agent": {"disabledTools": ["bash", "read_file"]}})
     (problem,) = parsed.problems
-    assert "there are search_workspace, " in problem.message
+    assert "valid: search_workspace, " in problem.message
     assert parsed.settings.agent.disabled_tools == ("read_file", "delete_file", "execute_command")
 
 

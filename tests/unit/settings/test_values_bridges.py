@@ -57,8 +57,8 @@ def test_a_project_may_only_switch_it_off(key: str, value: str) -> None:
     before = merge_settings(None, editor, ())
     stranger = SettingsFile("/ws/.stet.toml", f"[bridges.opencode]\n{key} = {value}".encode())
     message = (
-        f"setting 'bridges.opencode.{key}' is ignored: a project may only narrow what the user "
-        "allows"
+        f"setting 'bridges.opencode.{key}' is ignored: a project can only restrict the user's "
+        "settings"
     )
     assert merge_settings(None, editor, [stranger]) == MergedSettings(
         before.settings,

@@ -170,7 +170,7 @@ def works_in_memory(store: TestedStore) -> None:
         store.persist([numbered(n)], decision=True)
     store.flush()
     [message] = store.messages
-    assert "Stet can't keep its proposals and decisions on the disk" in message
+    assert "Stet can't save its proposals and decisions to disk" in message
     assert store.not_persisted in message
 
 
@@ -317,7 +317,7 @@ def test_hunk_without_a_position_is_withdrawn(change: str, tmp_path: Path) -> No
     with store_in(tmp_path) as store:
         kept = store.load()
     withdrawn = dataclasses.replace(
-        lost, state=HunkState.WITHDRAWN, reason="where it stood is not known any more"
+        lost, state=HunkState.WITHDRAWN, reason="its location is unknown"
     )
     assert kept == RestoredState((withdrawn, rejected))
 

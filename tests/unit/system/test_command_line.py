@@ -37,8 +37,8 @@ def test_no_argument_becomes_another_element_or_an_option(one: str, two: str) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "The argument 'file' is missing: 'it' takes 'file'."),
-        ({"file": "a", "x": "b"}, "'it' has no argument 'x': 'it' takes 'file'."),
+        ({}, "The argument 'file' is missing: 'it' accepts 'file'."),
+        ({"file": "a", "x": "b"}, "'it' has no argument 'x': 'it' accepts 'file'."),
         ({"file": " "}, "The argument 'file' is empty."),
         ({"file": "-rf"}, "The argument 'file' may not begin with '-'"),
         ({"file": " --all"}, "may not begin with '-'"),
@@ -46,7 +46,7 @@ def test_no_argument_becomes_another_element_or_an_option(one: str, two: str) ->
         ({"file": "+q"}, "may not begin with '+'"),
         ({"file": "a\0b"}, r"holds the control character '\x00'"),
         ({"file": "a\x1b[8m"}, "control character"),
-        ({"file": "x" * (MAX_VALUE + 1)}, "has 1001 characters; 1000 is the most"),
+        ({"file": "x" * (MAX_VALUE + 1)}, "has 1001 characters; the maximum is 1000"),
     ],
 )
 def test_refused_arguments_are_reported_with_a_reason(
@@ -58,7 +58,7 @@ def test_refused_arguments_are_reported_with_a_reason(
 
 def test_a_command_without_placeholders_takes_nothing() -> None:
     assert expand(command("make", "test"), {}) == ("make", "test")
-    with pytest.raises(BadCommand, match="'it' takes no arguments"):
+    with pytest.raises(BadCommand, match="'it' accepts no arguments"):
         expand(command("make", "test"), {"target": "x"})
 
 

@@ -1,4 +1,4 @@
-"""An argument that chooses what is run is distinguished from one that is only data."""
+"""An argument that selects the program to run is distinguished from one that is only data."""
 
 import pytest
 

@@ -84,18 +84,18 @@ def test_no_link_is_followed(disk: Disk) -> None:
     inside = through.with_name("a")
     with pytest.raises(FileExistsError):
         disk.system.create_file(dangling, "new")
-    with pytest.raises(OSError, match="is a link"):
+    with pytest.raises(OSError, match="is a symbolic link"):
         disk.system.create_file(through, "new")
-    with pytest.raises(OSError, match="is a link"):
+    with pytest.raises(OSError, match="is a symbolic link"):
         disk.system.move_file(target, through)
-    with pytest.raises(OSError, match="is a link"):
+    with pytest.raises(OSError, match="is a symbolic link"):
         disk.system.move_file(inside, disk.root / "moved")
     for act in (disk.system.trash, disk.system.copy_to_trash):
-        with pytest.raises(OSError, match="no regular file"):
+        with pytest.raises(OSError, match="ot a regular file"):
             act(link)
-        with pytest.raises(OSError, match="is a link"):
+        with pytest.raises(OSError, match="is a symbolic link"):
             act(inside)
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="ot a regular file"):
         disk.system.move_file(link, disk.root / "moved")
     assert disk.read(target) == b"keep"
     assert disk.system.stat(disk.root / "nowhere") is None
@@ -216,7 +216,7 @@ def test_a_file_that_takes_the_name_of_one_being_moved_stays(
         (tmp_path / "c").replace(path)
 
     monkeypatch.setattr(os, "link", link_and_replace)
-    with pytest.raises(OSError, match="come in its place"):
+    with pytest.raises(OSError, match="replaced it"):
         user_files.move(path, new)
     assert path.read_text() == "new"
     assert not new.exists()

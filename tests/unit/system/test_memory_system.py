@@ -42,7 +42,7 @@ def test_links_in_a_circle_end() -> None:
 
 def test_a_folder_or_nothing_cannot_be_read() -> None:
     system = MemorySystem({"/ws/a.py": ""})
-    with pytest.raises(OSError, match="Is no regular file"):
+    with pytest.raises(OSError, match="Not a regular file"):
         system.read_bytes(Path("/ws"), 1)
     with pytest.raises(FileNotFoundError):
         system.read_bytes(Path("/ws/b.py"), 1)

@@ -34,12 +34,12 @@ def test_no_more_than_the_limit_is_read(tmp_path: Path) -> None:
 
 def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="Is no regular file"):
+    with pytest.raises(OSError, match="Not a regular file"):
         System().read_bytes(tmp_path / "pipe", 10)
 
 
 def test_a_folder_and_an_impossible_name_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="Is no regular file"):
+    with pytest.raises(OSError, match="Not a regular file"):
         System().read_bytes(tmp_path, 10)
     with pytest.raises(FileNotFoundError, match="No such file"):
         System().read_bytes(Path("/a\0b"), 10)

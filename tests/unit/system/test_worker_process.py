@@ -80,7 +80,7 @@ def test_a_process_that_ends_by_itself_answers_nothing(
     answers = [worker.submit(request_), worker.submit(None)]
     wait(answers, SECONDS)
     for answer in answers:
-        with pytest.raises(WorkerEnded, match="it has ended by itself"):
+        with pytest.raises(WorkerEnded, match="it exited on its own"):
             answer.result(SECONDS)
 
 

@@ -166,7 +166,7 @@ def test_an_indent_lost_in_the_old_text_only_is_refused() -> None:
 
 def test_one_unindented_line_does_not_determine_the_indent_of_several() -> None:
     live = "def f():\n    one() \n"
-    with pytest.raises(UnclearEdit, match="how far the new lines"):
+    with pytest.raises(UnclearEdit, match="the indentation of the new lines"):
         find_block(live, "one()\n", "two()\nthree()\n")
     assert replaced(live, "one()\n", "two()\n") == (INDENT, "def f():\n    two() \n")
 

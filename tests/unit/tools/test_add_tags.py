@@ -48,4 +48,4 @@ async def test_invalid_arguments_are_reported() -> None:
     assert (await use(ADD_TAGS, ctx, file="a.md", tags=["b"])).startswith("Error: 'a.md', line 3: ")
     assert "write 'to-do'" in await use(ADD_TAGS, context_of(""), file="a.md", tags=["to do"])
     code = await use(ADD_TAGS, context_of("", "a.py"), file="a.py", tags=["b"])
-    assert code == "Error: 'a.py' is no Markdown note and has no front matter."
+    assert code == "Error: 'a.py' is not a Markdown note and has no front matter."

@@ -55,7 +55,7 @@ async def test_approved_deletion_is_proposed_and_accepted_at_once() -> None:
     answer = await use(DELETE_FILE, ctx, file="a.py", reason="Not\nused.")
     (hunk,) = ctx.reader.ledger.hunks()
     assert answer == (
-        f"The user says yes: a.py is in the trash ({hunk.id}); they can bring it back.\n"
+        f"The user says yes: a.py is in the trash ({hunk.id}); they can restore it.\n"
     )
     assert (hunk.kind, hunk.old, hunk.new, hunk.summary) == (
         HunkKind.REMOVE, "x = 1\n", "", "Delete a.py: Not used.",
@@ -63,7 +63,7 @@ async def test_approved_deletion_is_proposed_and_accepted_at_once() -> None:
     [question] = asked
     assert (question.kind, question.choices) == ("delete", ("Delete", "Keep"))
     assert question.text == (
-        "Delete a.py? Not used.\nIt goes to Stet's trash, and `stet.undo` brings it back."
+        "Delete a.py? Not used.\nIt moves to Stet's trash; undo with `stet.undo`."
     )
 
 

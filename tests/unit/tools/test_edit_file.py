@@ -90,8 +90,8 @@ async def test_position_end_is_the_end_of_the_current_text() -> None:
             "Error: 'a.py': replace:99-99 is past the end",
         ),
         ({"position": "", "content": "x"}, "Error: 'a.py': There is no position ''"),
-        ({"position": "create", "content": "x"}, "Error: 'a.py' exists already."),
-        ({"position": " create", "content": "x"}, "Error: 'a.py' exists already."),
+        ({"position": "create", "content": "x"}, "Error: 'a.py' already exists."),
+        ({"position": " create", "content": "x"}, "Error: 'a.py' already exists."),
         ({"old_text": "def h():", "new_text": "def g():"}, "a.py already says so"),
         ({"position": "replace:1", "content": "def f():"}, "a.py already says so"),
         ({"position": "end"}, "a.py already says so"),
@@ -188,7 +188,7 @@ async def test_a_new_file_is_proposed_once_and_only_where_nothing_is() -> None:
     assert answer == f"Proposed {hunk.id}: the new file sub/new.py. It waits for the user.\n"
     assert (hunk.kind, hunk.uri, hunk.new) == ("create", "file:///ws/sub/new.py", "x = 1\n")
     assert await use(CREATE_FILE, ctx, file="b.py", content="") == (
-        "Error: 'b.py' exists already. Change it with `edit_file`."
+        "Error: 'b.py' already exists. Change it with `edit_file`."
     )
     assert (await use(CREATE_FILE, ctx, file="../b.py", content="")).startswith("Error: ")
 

@@ -153,12 +153,11 @@ async def test_more_than_an_honest_call_needs_is_refused() -> None:
         await use(CREATE_FILE, ctx, file="b.py", content="\n" * (MAX_LINES + 1)),
     ]
     assert [text.strip().partition(". ")[0] for text in answer] == [
-        "Error: Refused by the rule text: This changes 'a.py' in 1,001 places; 1,000 are the most at "
-        "once",
+        "Error: Refused by the rule text: This changes 'a.py' in 1,001 places; the maximum is 1,000 at once",
         "Error: 'a.py': a text of this call has more than 400,000 characters or 50,000 lines",
-        "Error: Refused by the rule text: The text for 'b.py' has 400,001 characters; 400,000 is the "
-        "most at once.",
-        "Error: Refused by the rule text: The text for 'b.py' has 50,001 lines; 50,000 is the most at "
-        "once.",
+        "Error: Refused by the rule text: The text for 'b.py' has 400,001 characters; "
+        "the maximum is 400,000 at once.",
+        "Error: Refused by the rule text: The text for 'b.py' has 50,001 lines; the "
+        "maximum is 50,000 at once.",
     ]
     assert ctx.reader.ledger.hunks() == ()

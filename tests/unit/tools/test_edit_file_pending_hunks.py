@@ -189,8 +189,8 @@ async def test_a_new_file_that_waits_can_be_read_and_edited(
     ctx = make_tool_context(make_workspace())
     await use(CREATE_FILE, ctx, file="new.py", content="x = 1\ny = 1\n")
     assert await use(READ_FILE, ctx, file="new.py") == (
-        "(new.py is not there yet: this is your pending proposal h1.)\n"
-        "     1\tx = 1\n     2\ty = 1\n"
+        "(new.py does not exist yet: this is your pending proposal h1.)\n     1\tx = 1\n     "
+        "2\ty = 1\n"
     )
     answer = await use(EDIT_FILE, ctx, file="new.py", **edit)
     assert answer == "Proposed h2: the new file new.py. It waits for the user.\n"

@@ -67,7 +67,7 @@ async def test_an_argument_that_only_a_file_has_named_is_asked_about_whatever_is
         result = await bench.use(name="list", arguments={"folder": "private/keys"})
         assert result.startswith("Error: The user does not want 'list' to run")
     assert len(bench.asked) == 2
-    assert bench.asked[0].text.endswith("\n'private/keys' was named by README.md, not by you.")
+    assert bench.asked[0].text.endswith("\n'private/keys' comes from README.md, not from you.")
     assert len(bench.programs) == 1
 
 
@@ -230,4 +230,4 @@ async def test_an_argument_that_chooses_what_is_run_is_asked_about_whatever_is_a
     bench.ctx.proposer.user_words.append(f"Run {value}")
     await bench.use(name="do", arguments={"file": value})
     assert bench.programs == []
-    assert bench.asked[0].text.endswith("\nIts argument '{file}' chooses what is run.")
+    assert bench.asked[0].text.endswith("\nIts argument '{file}' selects the program to run.")

@@ -106,10 +106,10 @@ async def test_what_may_not_be_shown_is_refused(tool: Tool, file: str, error: st
 async def test_the_info_of_a_file_has_all_that_is_known() -> None:
     ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     assert await use(GET_FILE_INFO, ctx, file="a.md") == (
-        f"file: a.md\nlanguage: markdown\ncharacters: {len(NOTE)}\nlines: 9\n"
-        f"words: {len(NOTE.split())}\nsize on the disk: {len(NOTE)} bytes\n"
-        "last written: 2023-11-14T22:13:20Z\nstate: not open\n"
-        "links: 1 to files here, 0 from other files\ntags: #Plan, #idea\npending hunks: 0\n"
+        f"file: a.md\nlanguage: markdown\ncharacters: {len(NOTE)}\nlines: 9\nwords: "
+        f"{len(NOTE.split())}\nsize on disk: {len(NOTE)} bytes\nlast written: "
+        "2023-11-14T22:13:20Z\nstate: not open\nlinks: 1 to files here, 0 from other "
+        "files\ntags: #Plan, #idea\npending hunks: 0\n"
     )
     assert ctx.reader.report.files_read == []
 
@@ -130,13 +130,13 @@ async def test_file_info_reports_open_unsaved_and_pending() -> None:
     assert f"pending hunks: 1, yours: {hunk.id}\n" in saved
     assert "state: open, with unsaved changes\n" in await use(GET_FILE_INFO, ctx, file="sub/b.md")
     untitled = await use(GET_FILE_INFO, ctx, file="untitled:u")
-    assert "on the disk: no\nstate: open, never saved\n" in untitled
+    assert "on disk: no\nstate: open, never saved\n" in untitled
 
 
 async def test_a_file_without_text_has_info_too() -> None:
     assert await use(GET_FILE_INFO, make_tool_context(make_workspace(FILES)), file="pic.png") == (
-        "file: pic.png\nkind: 'pic.png' is not a text file.\nsize on the disk: 1 bytes\n"
-        "last written: 2023-11-14T22:13:20Z\npending hunks: 0\n"
+        "file: pic.png\nkind: 'pic.png' is not a text file.\nsize on disk: 1 bytes\nlast "
+        "written: 2023-11-14T22:13:20Z\npending hunks: 0\n"
     )
 
 
@@ -161,7 +161,7 @@ async def test_reading_properties_or_an_outline_shows_the_file() -> None:
             {"/ws/a.py": "x\n"},
             GET_PROPERTIES,
             {"file": "a.py"},
-            "Error: 'a.py' is no Markdown note and has no front matter: `read_file` it.",
+            "Error: 'a.py' is not a Markdown note and has no front matter: `read_file` it.",
         ),
         (
             {"/ws/a.txt": "x\n"},
@@ -172,7 +172,7 @@ async def test_reading_properties_or_an_outline_shows_the_file() -> None:
         ({"/ws/a.txt": "x\n"}, EXPLORE_STRUCTURE, {"folder": "none"}, "Error: There are no files"),
         ({}, EXPLORE_STRUCTURE, {}, "Error: There are no files in the workspace."),
         ({"/ws/a.md": "x\n"}, LIST_TAGS, {}, "No note has a tag.\n"),
-        ({}, LIST_TAGS, {"folder": "/else"}, "Error: 'else' lies outside the workspace."),
+        ({}, LIST_TAGS, {"folder": "/else"}, "Error: 'else' is outside the workspace."),
         ({}, GET_ATTACHED_CONTEXT, {}, "No file is open and nothing is attached."),
     ],
 )

@@ -93,12 +93,12 @@ async def test_many_links_are_cut_and_the_answer_reports_how_to_continue() -> No
 async def test_dead_links_come_with_their_lines_and_near_names() -> None:
     ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     everywhere = await use(FIND_DEAD_LINKS, ctx)
-    assert everywhere == "home.md:3: 'Giude' leads to no file (like it: docs/guide.md)\n"
+    assert everywhere == "home.md:3: 'Giude' does not exist (similar: docs/guide.md)\n"
     assert await use(FIND_DEAD_LINKS, ctx, file="home.md") == everywhere
     assert await use(FIND_DEAD_LINKS, ctx, folder="docs") == "No dead links in docs.\n"
     ctx = make_tool_context(make_workspace({"/ws/a.md": "[[guides]]\n", "/ws/docs/guide.md": ""}))
     assert await use(FIND_DEAD_LINKS, ctx, folder=".") == (
-        "a.md:1: 'guides' leads to no file (like it: docs/guide.md)\n"
+        "a.md:1: 'guides' does not exist (similar: docs/guide.md)\n"
     )
 
 
@@ -119,5 +119,5 @@ def test_file_and_folder_together_are_refused() -> None:
 
 async def test_names_and_lines_that_act_are_shown_as_text() -> None:
     ctx = make_tool_context(make_workspace({"/ws/a.md": "\x1b[8m [[go\u202ene]]\n"}))
-    assert await use(FIND_DEAD_LINKS, ctx) == "a.md:1: 'go\\u202ene' leads to no file\n"
+    assert await use(FIND_DEAD_LINKS, ctx) == "a.md:1: 'go\\u202ene' does not exist\n"
     assert "  1: \\x1b[8m [[go\\u202ene]] -> " in await use(GET_LINKS, ctx, file="a.md")

@@ -95,7 +95,7 @@ async def test_what_is_linked_there_already_is_not_proposed() -> None:
 async def test_files_that_cannot_be_linked_are_reported_with_a_remedy() -> None:
     ctx = context_of("# A\n", {"/ws/.env": "KEY=1", "/ws/code.py": ""})
     code = await use(LINK_FILES, ctx, file="code.py", to="b.md")
-    assert code.startswith("Error: 'code.py' is no Markdown note")
+    assert code.startswith("Error: 'code.py' is not a Markdown note")
     assert "`edit_file`" in code
     assert "no file 'c.md' to link to. `list_files`" in await use(
         LINK_FILES, ctx, file="a.md", to="c.md"

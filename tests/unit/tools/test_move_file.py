@@ -90,9 +90,9 @@ async def test_invalid_moves_are_reported() -> None:
     ctx = await context_of("a.md")
     for file, to, answer in (
         ("none.md", "x.md", "Error: There is no file 'none.md'."),
-        ("a.md", "a.md", "Error: 'a.md' is there already."),
-        ("a.md", "b.md", "Error: 'b.md' exists already. To move into a folder"),
-        ("a.md", "sub", "Error: 'sub' exists already. To move into a folder, end it with `/`."),
+        ("a.md", "a.md", "Error: 'a.md' is already there."),
+        ("a.md", "b.md", "Error: 'b.md' already exists. To move into a folder"),
+        ("a.md", "sub", "Error: 'sub' already exists. To move into a folder, end it with `/`."),
         ("sub", "x", "Error: 'sub' is a folder"),
         ("a.md", "../x.md", "Error: Refused by the rule parent"),
     ):

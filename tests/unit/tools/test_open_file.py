@@ -42,7 +42,7 @@ async def test_files_that_are_not_opened_are_reported() -> None:
         "Error: 'a.py' has 2 lines; line 3 is past the end."
     )
     assert "There is no file 'c.py'. `list_files`" in await use(OPEN_FILE, ctx, file="c.py")
-    assert "goes up with" in await use(OPEN_FILE, ctx, file="../x", line=1)
+    assert "contains `..`" in await use(OPEN_FILE, ctx, file="../x", line=1)
     assert "Refused by the rule secret" in await use(OPEN_FILE, ctx, file=".env", line=1)
     quiet = context_of(Settings(edit=EditSettings(can_navigate=False)))
     assert "edit.canNavigate" in await use(OPEN_FILE, quiet, file="a.py")
@@ -84,7 +84,7 @@ async def test_empty_and_too_long_lists_are_refused() -> None:
     ctx = make_tool_context(make_workspace(big))
     answer = await use(COPY_FILES, ctx, files=[f"{n}.txt" for n in range(5)])
     assert answer == (
-        "Error: These files have 2,500,000 characters; 2,000,000 is the most at once. Name fewer."
+        "Error: These files have 2,500,000 characters; the maximum is 2,000,000. Name fewer."
     )
     assert ctx.reader.report.copied == []
 

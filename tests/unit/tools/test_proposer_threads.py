@@ -110,5 +110,5 @@ async def test_the_comment_stays_in_a_text_that_is_changed_all_the_time() -> Non
 
     ctx = context_read_in_a_worker(types)
     ended = await removed(ctx)
-    assert ended.summary == "Done. The comment stays: The file is being changed all the time."
+    assert ended.summary == "Done. The comment was kept: The file keeps changing."
     assert ctx.reader.ledger.hunks() == ()

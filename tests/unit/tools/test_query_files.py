@@ -113,8 +113,8 @@ async def test_what_is_cut_is_counted() -> None:
         ({}, "at least one condition"),
         ({"limit": 3}, "at least one condition"),
         ({"value": "4"}, "value needs property"),
-        ({"tag": "#"}, "'#' is no tag; `list_tags` gives those there are"),
-        ({"modified_after": "yesterday"}, "'yesterday' is no ISO date such as 2026-05-31"),
+        ({"tag": "#"}, "'#' is not a tag; `list_tags` lists all tags"),
+        ({"modified_after": "yesterday"}, "'yesterday' is not an ISO date such as 2026-05-31"),
         ({"task": "later", "tag": "a"}, "'open' or 'done'"),
         ({"tags": ["a"]}, "Extra inputs are not permitted"),
     ],
@@ -129,8 +129,8 @@ def test_invalid_conditions_are_refused(conditions: dict[str, object], problem: 
     [
         ({"links_to": "gone.md"}, "Error: links_to: There is no file 'gone.md'. `list_files`"),
         ({"linked_from": "gone.md"}, "Error: linked_from: There is no file 'gone.md'. `list_"),
-        ({"folder": "/else"}, "Error: 'else' lies outside the workspace."),
-        ({"glob": "a//b"}, "Error: 'a//b' is no glob pattern"),
+        ({"folder": "/else"}, "Error: 'else' is outside the workspace."),
+        ({"glob": "a//b"}, "Error: 'a//b' is not a glob pattern"),
         ({"links_to": "private/e.md"}, "Error: links_to: 'private' is an excluded folder."),
     ],
 )

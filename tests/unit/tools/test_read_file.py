@@ -61,9 +61,9 @@ async def test_read_file_returns_unsaved_text() -> None:
         ({"file": "sub"}, "Error: 'sub' is a folder or a device, not a file."),
         ({"file": "data.bin"}, "Error: 'data.bin' is not a text file."),
         ({"file": "../else/x.py"}, "Error: '../else/x.py'"),
-        ({"file": "/else/x.py"}, "Error: 'x.py' lies outside the workspace."),
+        ({"file": "/else/x.py"}, "Error: 'x.py' is outside the workspace."),
         ({"file": ".env"}, "Error: '.env' looks like a secret"),
-        ({"file": "out/c.py"}, "Error: 'out' is left out by a .gitignore."),
+        ({"file": "out/c.py"}, "Error: 'out' is ignored by a .gitignore."),
     ],
 )
 async def test_read_file_reports_why_there_is_no_text(
@@ -147,7 +147,7 @@ async def test_list_is_cut_at_the_given_limit() -> None:
     [
         ({"glob": "*.rs"}, "There are no files that match '*.rs'.\n"),
         ({"folder": "none"}, "There are no files below 'none'.\n"),
-        ({"folder": "/else"}, "Error: 'else' lies outside the workspace."),
+        ({"folder": "/else"}, "Error: 'else' is outside the workspace."),
     ],
 )
 async def test_list_files_reports_why_there_are_no_files(

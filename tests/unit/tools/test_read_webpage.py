@@ -191,7 +191,10 @@ async def test_a_page_that_nobody_named_is_asked_for_and_a_yes_holds_in_the_conv
         Question(
             "q-t1-1",
             "host",
-            "Read the page https://a.org/?q=1? Neither you nor a search has named this host here.",
+            (
+                "Read the page https://a.org/?q=1? This host was not mentioned by you or found by "
+                "a search here."
+            ),
             (READ_IT, DO_NOT_READ),
         )
     ]
@@ -219,8 +222,8 @@ async def test_a_redirect_to_another_host_is_asked_for_with_the_page_that_leads_
     asked = answering(ctx, DO_NOT_READ)
     await use(READ_WEBPAGE, ctx, url="https://a.org/")
     assert [question.text for question in asked] == [
-        "Read the page https://b.org/? https://a.org/ leads there. Neither you nor a search has "
-        "named this host here."
+        "Read the page https://b.org/? https://a.org/ redirects there. This host was not mentioned "
+        "by you or found by a search here."
     ]
     assert internet.asked == ["https://a.org/"]
 
@@ -230,7 +233,7 @@ async def test_a_name_in_other_letters_is_shown_both_ways() -> None:
     asked = answering(ctx, DO_NOT_READ)
     await use(READ_WEBPAGE, ctx, url="https://p\u0430ypal.com/")
     assert asked[0].text.startswith(
-        "Read the page https://xn--pypal-4ve.com/ (the host in letters: p\u0430ypal.com)?"
+        "Read the page https://xn--pypal-4ve.com/ (host: p\u0430ypal.com)?"
     )
 
 
@@ -245,7 +248,7 @@ async def test_what_a_search_found_is_read_without_a_question() -> None:
     asked = answering(ctx, DO_NOT_READ)
     await use(READ_WEBPAGE, ctx, url=carrying)
     assert carrying in asked[0].text
-    assert "carries 203 characters" in asked[0].text
+    assert "sends 203 characters" in asked[0].text
 
 
 @pytest.mark.slow
@@ -261,8 +264,8 @@ async def test_many_short_invented_addresses_are_asked_for_and_an_approval_reset
         await use(READ_WEBPAGE, ctx, url=url)
     # The first is the user's own, the fifth was agreed to, the ninth would be the next.
     assert [question.text for question in asked] == [
-        f"Read the page {urls[4]}? The host is known here, but the address is new, and with it the "
-        "new addresses of this chat carry 364 characters since you were last asked."
+        f"Read the page {urls[4]}? The host is known here, but the address is new; new addresses "
+        "in this chat have sent 364 characters since you were last asked."
     ]
     assert internet.asked == urls
     refused = await use(READ_WEBPAGE, ctx, url=f"https://a.org/?q=8{'s' * 87}")

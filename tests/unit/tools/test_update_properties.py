@@ -48,7 +48,7 @@ async def test_unchanged_property_is_not_proposed() -> None:
 async def test_only_notes_get_a_front_matter() -> None:
     ctx = context_of("x = 1\n", "a.py")
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.py", set={"n": 1})
-    assert answer == "Error: 'a.py' is no Markdown note and has no front matter."
+    assert answer == "Error: 'a.py' is not a Markdown note and has no front matter."
     ctx = context_of("---\nn: 2\n---\n", "a.html")
     await use(UPDATE_PROPERTIES, ctx, file="a.html", set={"n": 1})
     assert result(ctx, "a.html") == "---\nn: 1\n---\n"

@@ -198,7 +198,7 @@ async def test_a_protected_page_never_leads_to_an_unprotected_one(
     async with WebServer({"/a": page("x")}) as plain, WebServer(tls=believed) as server:
         server.pages["/a"] = moved(plain.url("/a"))
         fetcher = Fetcher(("site.example", HERE), resolver=Names([HERE]))
-        with pytest.raises(WebError, match="not protected"):
+        with pytest.raises(WebError, match="not encrypted"):
             await fetch(server.url("/a", "site.example"), fetcher)
     assert plain.asked == []
 

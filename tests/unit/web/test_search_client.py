@@ -218,7 +218,7 @@ ERRORS: list[tuple[Provider, int, object, str]] = [
     ("openai", 500, {"error": {"message": f"bad {KEY}"}}, r"bad \[key\]\. Go on without"),
     ("serper", 500, ["what"], r"refuses \(status 500\)\. Go on"),
     ("openai", 200, {"status": "failed", "error": {"message": "no"}}, r"did not finish .*\(no\)"),
-    ("serper", 200, ["what"], "no JSON object"),
+    ("serper", 200, ["what"], "not a JSON object"),
 ]
 
 

@@ -62,7 +62,7 @@ def test_a_host_that_the_user_named_needs_no_question(words: str, url: str) -> N
     ],
 )
 def test_any_other_host_is_asked_for(words: str, url: str) -> None:
-    assert "Neither you nor a search has named" in KnownAddresses().why_ask(parse_url(url), words)
+    assert "This host was not mentioned by you" in KnownAddresses().why_ask(parse_url(url), words)
 
 
 def test_what_a_search_found_needs_no_question_but_a_long_address_made_up_does() -> None:
@@ -73,7 +73,7 @@ def test_what_a_search_found_needs_no_question_but_a_long_address_made_up_does()
     assert named.why_ask(parse_url("https://a.org/other"), "") == ""
     carrying = parse_url(f"https://a.org/?q={'s' * MAX_NEW_CHARACTERS}")
     assert named.why_ask(carrying, "") == (
-        "The host is known here, but the address is new and carries 103 characters to it."
+        "The host is known here, but the address is new and sends 103 characters to it."
     )
 
 
@@ -85,8 +85,8 @@ def test_many_short_addresses_made_up_count_together() -> None:
         assert named.why_ask(short, "") == ""
         named.count_unapproved(short, "")
     assert named.why_ask(short, "") == (
-        "The host is known here, but the address is new, and with it the new addresses of this "
-        "chat carry 360 characters since you were last asked."
+        "The host is known here, but the address is new; new addresses in this chat have sent "
+        "360 characters since you were last asked."
     )
     named.approve(short)
     assert named.why_ask(short, "") == ""

@@ -138,13 +138,13 @@ def _find_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
     places = _python_slots(passage) if passage.language == "python" else _other_slots(passage)
     if len(places) > MAX_PLACES:
         raise TurnFailed(
-            f"The selection holds {len(places)} functions without documentation; the embedded model "
-            f"takes at most {MAX_PLACES} at a time. Select fewer."
+            f"The selection has {len(places)} undocumented functions; the embedded model handles "
+            f"at most {MAX_PLACES} at a time. Select fewer."
         )
     if any(len(place.code) > MAX_CHARACTERS for place in places):
         raise TurnFailed(
-            "A function of the selection is longer than the embedded model can read. Select a "
-            "shorter one, or configure a larger model."
+            "A selected function is too long for the embedded model. Select a shorter one, or "
+            "configure a larger model."
         )
     return places
 
@@ -159,7 +159,7 @@ def _python_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         raise TurnFailed(
-            f"What you selected is no whole piece of Python ({error}). Take the function from its "
+            f"The selection is not valid Python ({error}). Include the whole function, from its "
             "`def` to its last line."
         ) from error
     slots = [node for node in ast.walk(tree) if isinstance(node, _Definition)]
@@ -167,12 +167,10 @@ def _python_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
         return _other_slots(passage)
     bare = [node for node in slots if ast.get_docstring(node) is None]
     if not bare:
-        raise TurnFailed("What you selected has its docstrings already.")
+        raise TurnFailed("The selection already has docstrings.")
     places = [place for node in bare if (place := _docstring_slot(node, ["", *lines]))]
     if not places:
-        raise TurnFailed(
-            "A function on one line has no place for a docstring; break its line first."
-        )
+        raise TurnFailed("A one-line function has no room for a docstring; split the line first.")
     return sorted(places, key=lambda place: place.line)
 
 

@@ -63,8 +63,8 @@ def _strip_mark(text: str, passage: RewritePassage, mark: str) -> str:
         if before.endswith(first.lstrip("\n")) and after.startswith(last.rstrip("\n")):
             return enclosed
     raise TurnFailed(
-        f"The model's answer holds the tags {opening} that mark the selection, and it can't be told "
-        "what of it is the new text, so nothing is proposed. Ask again, or choose a larger model."
+        f"The model's answer repeats the {opening} tags around the selection, so the new text is "
+        "ambiguous and nothing was proposed. Ask again, or choose a larger model."
     )
 
 
@@ -164,8 +164,8 @@ def _text_in_fence(answer: str, passage: RewritePassage) -> str:
     if len(blocks) != 1:
         what = "no fenced block" if not blocks else f"{len(blocks)} fenced blocks"
         raise TurnFailed(
-            f"The model answered with {what} instead of the new text, so nothing is proposed. Ask "
-            "again, or choose a larger model."
+            f"The model answered with {what} instead of the new text, so nothing was proposed. "
+            "Ask again, or choose a larger model."
         )
     fence, text = blocks[0]
     rest, file_fence = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
@@ -173,8 +173,8 @@ def _text_in_fence(answer: str, passage: RewritePassage) -> str:
     is_bare = file_fence is not None and file_fence[1] == fence and not rest.strip()
     if "```" in rest or is_bare:
         raise TurnFailed(
-            "It can't be told where the new text in the model's answer ends: it holds fences within "
-            "its fence. Nothing is proposed; ask again, or choose a larger model."
+            "The model's answer has nested code fences, so the new text is ambiguous and "
+            "nothing was proposed. Ask again, or choose a larger model."
         )
     return str(text)
 
@@ -194,8 +194,8 @@ def _text_without_fence(answer: str, passage: RewritePassage, mark: str) -> str:
     is_unclear = _has_other_shape(new, old) or repeats_surroundings(new, passage)
     if not new or is_other_code or is_unclear or _may_be_talk(new, old):
         raise TurnFailed(
-            "The model answered with no fenced block, and it can't be told whether what it said is "
-            "the new text or about it, so nothing is proposed. Ask again, or choose a larger model."
+            "The model answered without a fenced block, so the new text is ambiguous and "
+            "nothing was proposed. Ask again, or choose a larger model."
         )
     return text
 

@@ -56,8 +56,8 @@ def plan(passage: RewritePassage) -> RewritePlan:
         numbers = [0]  # a single word, or part of a line that looks like code
     if len(numbers) > MAX_LINES:
         raise TurnFailed(
-            f"The selection has {len(numbers)} lines of prose; the embedded model takes at most "
-            f"{MAX_LINES} at a time. Select fewer."
+            f"The selection has {len(numbers)} lines of prose; the embedded model handles at "
+            f"most {MAX_LINES} at a time. Select fewer."
         )
     parts = [_split_line(lines[number]) for number in numbers]
 

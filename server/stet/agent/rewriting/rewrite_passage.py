@@ -199,15 +199,15 @@ def _check_secrets(
     start, end = passage.start, passage.end
     if any(begins < edge < ends for begins, ends in secrets for edge in (start, end)):
         raise TurnFailed(
-            "The selection begins or ends within a secret, and part of it would be sent. Select all "
-            "of the secret or none of it."
+            "The selection starts or ends inside a secret, so part of it would be sent. Select "
+            "all of the secret or none of it."
         )
     inside = [text[one[0] : one[1]] for one in secrets if start <= one[0] and one[1] <= end]
     message = redactor.redact(passage.text).text if inside else ""
     if any(secret in message for secret in inside):
         raise TurnFailed(
-            "The selection holds a secret that can't be told from other words without what is around "
-            "it. Select whole lines, or none of the secret."
+            "The selection contains a secret that can only be detected in its context. Select "
+            "whole lines, or none of the secret."
         )
 
 

@@ -344,8 +344,8 @@ class GrammarConstrainedModel(ModelWrapper):
         proposals = self._ctx.reader.ledger.proposals(self._ctx.reader.turn.id)
         n_hunks = sum(len(proposal.hunks) for proposal in proposals)
         if not n_hunks:
-            return "The small model looked and proposed nothing. Say more precisely what to change."
-        return f"Proposed {counted(n_hunks, 'hunk')}: check whether that is meant."
+            return "The small model proposed nothing. Be more specific about what to change."
+        return f"Proposed {counted(n_hunks, 'edit')}; the model gave no summary."
 
 
 def to_plain_messages(messages: Sequence[Message]) -> Iterator[Message]:

@@ -32,15 +32,15 @@ async def run_small(turn: Turn, services: TurnServices) -> Turn:
     ctx, ask = services.toolbox.ctx, turn.ask
     if len(ask.prompt) > MAX_REQUEST:
         raise TurnFailed(
-            f"The question has {len(ask.prompt)} characters; the embedded model takes at most "
-            f"{MAX_REQUEST}. Ask in fewer words, or configure a larger model."
+            f"The prompt has {len(ask.prompt)} characters; the embedded model accepts at most "
+            f"{MAX_REQUEST}. Shorten it, or configure a larger model."
         )
     files = _files(ctx)
     if ask.mode is Mode.ASK:
         services = replace(services, toolbox=Toolbox((), ctx))
         return await run_turn(turn, _answer_messages(ask, files), services)
     if not files:
-        raise TurnFailed("The embedded model can only change a file that is open: open it first.")
+        raise TurnFailed("The embedded model can only edit an open file: open it first.")
     tools = tuple(tool for tool in services.toolbox.tools if tool.name in SMALL_TOOLS)
     services = replace(
         services,

@@ -105,17 +105,17 @@ def resolve_address(
     password = environ.get(password_env, "")
     if settings.password_env and not password:
         raise InvalidSetting(
-            f"bridges.opencode.passwordEnv names {settings.password_env!r}, which is not set: set "
-            "it in the environment that the editor starts in. Nothing is sent to OpenCode"
+            f"bridges.opencode.passwordEnv names {settings.password_env!r}, which is not set: "
+            "set it in the editor's environment. Nothing is sent to OpenCode"
         )
     if not _SESSION.fullmatch(settings.session.strip()):
         raise InvalidSetting(
-            "bridges.opencode.session is no session's id, such as 'ses_…' in OpenCode's list of "
-            "sessions. Nothing is sent to OpenCode"
+            "bridges.opencode.session must be a session id such as 'ses_…'. Nothing is sent to "
+            "OpenCode"
         )
     if ":" in settings.username:
         raise InvalidSetting(
-            "bridges.opencode.username can't hold a colon. Nothing is sent to OpenCode"
+            "bridges.opencode.username can't contain a colon. Nothing is sent to OpenCode"
         )
     return OpenCodeAddress(url, settings.username, password, password_env, is_loopback)
 
@@ -130,16 +130,16 @@ def _check(url: str) -> bool:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError as error:
-        raise _invalid(f"is no address: {error}") from error
+        raise _invalid(f"is not a valid address: {error}") from error
     if parts.scheme not in {"http", "https"} or not host or not url.isprintable() or " " in url:
-        raise _invalid("is no address; OpenCode's own is such as 'http://127.0.0.1:4096'")
+        raise _invalid("is not a valid address; use one such as 'http://127.0.0.1:4096'")
     if "@" in parts.netloc:
-        raise _invalid("holds a login: leave it out, and name a variable in passwordEnv")
+        raise _invalid("contains a login: remove it and use passwordEnv")
     if parts.query or parts.fragment:
-        raise _invalid("ends in '?' or '#' and more: leave that out")
+        raise _invalid("must not have a query or fragment")
     is_loopback = _is_loopback(host)
     if parts.scheme == "http" and not is_loopback:
-        raise _invalid("leads to another machine unprotected: only https goes there")
+        raise _invalid("is on another machine: use https")
     return is_loopback
 
 

@@ -50,7 +50,7 @@ MAX_WAIT_BUSY = 5.0
 
 OFF, CONNECTING, UPDATED, NO_SESSION = "off", "connecting", "told", "no session"
 WAITING, RETRYING, STOPPED = "waiting", "retrying", "stopped"
-NOT_AGAIN = "Nothing more is sent to that session; begin another, or start OpenCode anew"
+NOT_AGAIN = "Nothing more is sent to that session; start another one, or restart OpenCode"
 
 Start = Callable[[Coroutine[Any, Any, None], str], None]
 
@@ -255,17 +255,17 @@ class OpenCodeBridge:
             return
         self._last_warning.add(kind)
         log.warning(
-            "OpenCode at %s is not told of the editor: %s. %s",
+            "OpenCode at %s can't be informed: %s. %s",
             self._address.url,
             error,
-            NOT_AGAIN if isinstance(error, SessionStopped) else "It is tried again",
+            NOT_AGAIN if isinstance(error, SessionStopped) else "Retrying",
         )
 
     def _succeeded(self, address: OpenCodeAddress) -> None:
         faults = self._last_warning & _FAULTS
         if faults:
             self._last_warning -= faults
-            log.info("OpenCode at %s is told of the editor again", address.url)
+            log.info("OpenCode at %s is informed again", address.url)
 
 
 def _state_after_error(error: OpenCodeError) -> tuple[str, str]:

@@ -265,7 +265,7 @@ class ReplaceClient(PartClient):
         states = await self._connection.request("GET", path, opencode_schema.STATUSES, query=query)
         state = states.get(session.id)
         if state is not None and state.type != "idle":
-            raise SessionBusy("the session's agent is at work")
+            raise SessionBusy("the session's agent is running")
 
     async def _post(self, session: opencode_schema.OpenCodeSession, text: str) -> None:
         body: dict[str, Any] = {"noReply": True, "parts": [_content(text)]}
@@ -279,11 +279,11 @@ class ReplaceClient(PartClient):
                 "POST", path, opencode_schema.MESSAGE, query=query, body=body
             )
         except OpenCodeRefused as refused:
-            self._stop_if_final(session.id, "takes no message from Stet", refused)
+            self._stop_if_final(session.id, "does not accept messages from Stet", refused)
         part = made.parts[0].id if made.parts else ""
         self._live_part = LivePart(session.id, made.info.id, part, text, session.folder)
         if not part:
-            raise NotOpenCode("it made a message without its part")
+            raise NotOpenCode("it created an empty message")
 
     async def _hide(self, live: LivePart) -> None:
         """Hide a part from the model; do nothing if the part does not exist."""
@@ -291,7 +291,7 @@ class ReplaceClient(PartClient):
             await self._write(live, live.text, ignored=True)
         except OpenCodeRefused as refused:
             if await self._exists(live):
-                why = "lets Stet neither replace nor hide what it has told"
+                why = "does not let Stet replace or hide its earlier context"
                 self._stop_if_final(live.session, why, refused)
         if live == self._live_part:
             self._live_part = None
@@ -349,7 +349,7 @@ class AppendClient(PartClient):
         if part.text == known:
             return True
         if self._now() - self._last_sent_at.get(session.id, float("-inf")) < SECONDS_BETWEEN:
-            raise SessionBusy("the session was told a moment ago")
+            raise SessionBusy("the session was just informed")
         text = part.text or NOTHING_OPEN
         if known and part.text:
             text = text.replace("<system-reminder>\n", INSTEAD, 1)
@@ -358,7 +358,7 @@ class AppendClient(PartClient):
         try:
             await self._connection.request("POST", path, opencode_schema.NOTHING, body=body)
         except OpenCodeRefused as refused:
-            self._stop_if_final(session.id, "takes no message from Stet", refused)
+            self._stop_if_final(session.id, "does not accept messages from Stet", refused)
         self._last_text[session.id] = part.text
         self._last_sent_at[session.id] = self._now()
         return True

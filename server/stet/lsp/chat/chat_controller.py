@@ -166,7 +166,7 @@ class ChatFiles:
             log.warning("%s can't be written: %s", document.file, error)
 
     def _on_refused(self, document: ChatDocument) -> None:
-        log.info("%s: the editor takes no edits; the file is written", document.uri)
+        log.info("%s: the editor accepts no edits; the file is written", document.uri)
         document.is_refused = True
         self.write(document)
 
@@ -283,10 +283,10 @@ class ChatController:
             reading = await self._files.read(document, shown)
             if not reading.writing:
                 raise EmptyMessage(
-                    "there is nothing to send: write under the last heading `## You` of the chat"
+                    "nothing to send: write below the last `## You` heading of the chat"
                 )
             if not (text := document.unsent(reading.writing)):
-                raise EmptyMessage("there is nothing to send: what stands there has been sent")
+                raise EmptyMessage("nothing to send: this message was already sent")
             document.is_refused = False
             turn = self._submit(document.chat, text, ask)
             if turn.id not in document.entries:

@@ -39,7 +39,7 @@ def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, 
         mode = arguments.one_of("mode", Mode, Mode.AGENT)
         place = resolve_location(CommandArguments("stet.send", ()), state.workspace)
     if uri is not None and chat is None and (chat := state.agent_ui.chats.chat_of(uri)) is None:
-        raise InvalidParams(f"{uri!r} is no chat document: `stet.openChat` shows one")
+        raise InvalidParams(f"{uri!r} is not a chat document; open one with `stet.openChat`")
 
     def ask(prompt: str, chat: str) -> Ask:
         return Ask(prompt=prompt, mode=mode, place=place, chat=chat)

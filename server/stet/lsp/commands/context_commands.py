@@ -39,14 +39,18 @@ def _scope(arguments: CommandArguments) -> Any:  # one of the literals
     value = arguments.text("scope")
     known = get_args(Scope)
     if value is not None and value not in known:
-        raise InvalidParams(f"stet.context: 'scope' is one of {', '.join(known)}, not {value!r}")
+        raise InvalidParams(
+            f"stet.context: 'scope' must be one of {', '.join(known)}, not {value!r}"
+        )
     return value
 
 
 def _depth(arguments: CommandArguments) -> int | None:
     value = arguments.whole("linkDepth")
     if value is not None and not 0 <= value <= MAX_DEPTH:
-        raise InvalidParams(f"stet.context: 'linkDepth' is from 0 to {MAX_DEPTH}, not {value!r}")
+        raise InvalidParams(
+            f"stet.context: 'linkDepth' must be from 0 to {MAX_DEPTH}, not {value!r}"
+        )
     return value
 
 
@@ -55,5 +59,5 @@ async def show_request_log(
 ) -> dict[str, object]:
     """Write the request log as a document and show it; stored entries are read in a worker thread."""
     CommandArguments(name, values).finish()
-    with report_as(RequestFailed, OSError, message="what was sent can't be written down: {}"):
+    with report_as(RequestFailed, OSError, message="can't write the request log: {}"):
         return {"uri": await state.agent_ui.request_log.open()}

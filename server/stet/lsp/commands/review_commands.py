@@ -46,7 +46,7 @@ def proposals(
         with_display = arguments.flag("display")
     if states is not None and states not in list(HunkState):
         known = ", ".join(HunkState)
-        raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {states!r}")
+        raise InvalidParams(f"stet.proposals: 'state' must be one of {known}, not {states!r}")
     _check_unwatched_files(state)
     found = [
         hunk
@@ -86,7 +86,7 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         if is_queued and (protected or not hunk.protected):
             return ""  # a second approval is for the current hunk
         if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
-            return f"{hunk.reason}: name it"
+            return f"{hunk.reason}; accept it by its id"
         return _accept_refusal(hunk, protected=protected)
 
     decided = decide_hunks(named, decision, what="accepted")
@@ -109,7 +109,7 @@ def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         if can_withdraw(hunk.id):
             state.review.edit_applier.withdraw(hunk.id, reason)
         elif hunk.state not in OPEN:
-            return f"it is {hunk.state} already"
+            return f"already {hunk.state}"
         state.ledger.reject(hunk.id, reason)
         return ""
 
@@ -122,11 +122,11 @@ def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
     with CommandArguments("stet.preview", values, main="hunk") as arguments:
         named = select_hunks(arguments, state.ledger, state.workspace)
     if not state.server.editor.previews_edits:
-        raise RequestFailed("this editor has no preview of edits; `stet.review` shows the same")
+        raise RequestFailed("this editor can't preview edits; use `stet.review`")
 
     def decision(hunk: Hunk) -> str:
         if hunk.kind in WHOLE_FILE:
-            return "files that come, move or go are accepted by themselves"
+            return "new, moved and deleted files can't be previewed; accept them directly"
         return _accept_refusal(hunk, protected=False)
 
     decided = decide_hunks(named, decision, what="previewed")
@@ -139,11 +139,11 @@ def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 def _accept_refusal(hunk: Hunk, *, protected: bool) -> str:
     """Return why a hunk can't be accepted now, or an empty text."""
     if hunk.state is HunkState.CONFLICT:
-        return f"{hunk.reason}; `stet.resolve` has the ways out"
+        return f"{hunk.reason}; resolve it with `stet.resolve`"
     if hunk.state is not HunkState.PENDING:
-        return f"it is {hunk.state} already"
+        return f"already {hunk.state}"
     if hunk.protected and not protected:
-        return "this file is protected: accept it alone, with `protected: true`"
+        return "protected file: accept it by itself, with `protected: true`"
     return ""
 
 
@@ -208,8 +208,8 @@ def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[s
         if hunk.state in OPEN and group in {None, hunk.group}
     ]
     if not hunks:
-        raise RequestFailed("nothing is pending there")
-    with report_as(RequestFailed, OSError, message="the review can't be written: {}"):
+        raise RequestFailed("no pending hunks there")
+    with report_as(RequestFailed, OSError, message="can't write the review: {}"):
         return {"uri": state.review.diff_documents.open(hunks)}
 
 
@@ -272,10 +272,10 @@ def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         how = arguments.one_of("how", ConflictResolution, ConflictResolution.MINE)
         protected = arguments.flag("protected")
     if hunk.state is not HunkState.CONFLICT:
-        raise RequestFailed(f"{hunk.id} is no conflict: it is {hunk.state}")
+        raise RequestFailed(f"{hunk.id} is not in conflict: it is {hunk.state}")
     writes = how in {ConflictResolution.THEIRS, ConflictResolution.MARKERS}
     if hunk.protected and writes and not protected:
-        raise RequestFailed(f"{hunk.id} is in a protected file: say `protected: true` as well")
+        raise RequestFailed(f"{hunk.id} is in a protected file: add `protected: true`")
     match how:
         case ConflictResolution.MINE:
             with report_as(RequestFailed, ReviewError):

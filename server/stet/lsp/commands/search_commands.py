@@ -41,7 +41,7 @@ def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dic
         limit = arguments.count("limit", DEFAULT_LIMIT, MAX_LIMIT)
     if len(text) > MAX_QUERY:
         raise InvalidParams(
-            f"stet.search: 'query' has {len(text):,} characters; {MAX_QUERY:,} is the most"
+            f"stet.search: 'query' has {len(text):,} characters; the maximum is {MAX_QUERY:,}"
         )
     snapshot = state.workspace.snapshot()
     return _search_to_json(state, snapshot, SearchQuery(text, folder=folder, limit=limit))
@@ -66,7 +66,7 @@ def reindex(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         rebuild = arguments.flag("rebuild", default=True)
     snapshot = state.workspace.snapshot()
     if not snapshot.roots:
-        raise RequestFailed("There is nothing to index: no folder and no file is open.")
+        raise RequestFailed("Nothing to index: no folder or file is open.")
     return {"progressToken": state.background.index_view.reindex(snapshot, rebuild=rebuild)}
 
 
@@ -103,13 +103,13 @@ def dead_links(state: ServerState, values: tuple[object, ...]) -> dict[str, obje
         uri, folder = resolve_uri(arguments, state.workspace), arguments.text("folder")
         clears = arguments.flag("clear")
     if (uri is not None) + (folder is not None) + clears > 1:
-        raise InvalidParams("give one of `uri`, `file`, `folder` and `clear`, or none of them")
+        raise InvalidParams("use at most one of `uri`, `file`, `folder` and `clear`")
     if clears:
         state.review.dead_links.clear()
         return {}
     with report_as(InvalidParams, PathRefused):
         top = state.workspace.snapshot().locate(folder).path if folder else None
     if folder and top is None:
-        raise InvalidParams(f"{folder!r} is no folder")
+        raise InvalidParams(f"{folder!r} is not a folder")
     state.review.dead_links.ask(DeadLinkScope(uri, top))
     return {}

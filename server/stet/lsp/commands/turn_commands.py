@@ -71,7 +71,7 @@ def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         question, text = arguments.text("question"), arguments.text("text")
         choice = arguments.text("choice")
     if text is not None and choice is not None:
-        raise InvalidParams("stet.answer takes 'text' or 'choice', not both")
+        raise InvalidParams("stet.answer accepts 'text' or 'choice', not both")
     reply = choice if choice is not None else text
     questions = state.agent.questions
     with report_as(InvalidParams, UnknownQuestion), report_as(RequestFailed, NoPendingQuestion):
@@ -101,7 +101,7 @@ async def _show_answer(
     context = await answer
     text, task = render_context_document(prompt, context), "show what would be sent"
     generated = state.documents.generated
-    with report_as(RequestFailed, OSError, message="what would be sent can't be written down: {}"):
+    with report_as(RequestFailed, OSError, message="can't write the context preview: {}"):
         return {**context, "uri": await generated.show(state.client, "context", text, task)}
 
 
@@ -192,11 +192,11 @@ def run_comment(
     if uri is None:
         uri = activity.active
     if uri is None:
-        raise InvalidParams(f"{name} needs a place: `uri` or `file`, and `line`")
+        raise InvalidParams(f"{name} needs a location: `uri` or `file`, and `line`")
     if line is None:
         selection = activity.selection_of(uri)
         if selection is None:
-            raise InvalidParams(f"{name} needs `line`: the editor has not told where the cursor is")
+            raise InvalidParams(f"{name} needs `line`: the cursor position is unknown")
         line = selection.cursor.line + 1
     document, buffer = state.workspace.document(uri), state.workspace.buffer(uri)
     if document is None or buffer is None:
@@ -217,5 +217,5 @@ def _start_comment(
 ) -> dict[str, object]:
     if line > len(lines):
         n_lines = len(lines) - (lines[-1] == "")
-        raise InvalidParams(f"line {line} is behind the end: the text has {n_lines} lines")
+        raise InvalidParams(f"line {line} is past the end: the file has {n_lines} lines")
     return {"turn": state.agent_ui.comment_runner.run(document, line - 1, lines[line - 1], chat)}

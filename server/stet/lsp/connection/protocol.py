@@ -99,7 +99,7 @@ class StetProtocol(LanguageServerProtocol):
         try:
             message = json.loads(body)
         except (ValueError, RecursionError) as error:
-            self._refuse(None, JsonRpcParseError(f"The message is no JSON: {error}"))
+            self._refuse(None, JsonRpcParseError(f"The message is not valid JSON: {error}"))
             return False
         try:
             self._dispatch(message)
@@ -109,14 +109,14 @@ class StetProtocol(LanguageServerProtocol):
 
     def _dispatch(self, message: object) -> None:
         if not isinstance(message, dict):
-            raise JsonRpcInvalidRequest("A message is one object; LSP has no batches.")
+            raise JsonRpcInvalidRequest("A message must be one object; LSP has no batches.")
         method = message.get("method")
         if message.get("jsonrpc") != self.VERSION:
             raise JsonRpcInvalidRequest('A message needs `"jsonrpc": "2.0"`.')
         if method is None:
             self._resolve_answer(message)
         elif not isinstance(method, str):
-            raise JsonRpcInvalidRequest(f"A method is a string, not {method!r}.")
+            raise JsonRpcInvalidRequest(f"A method must be a string, not {method!r}.")
         elif "id" in message:
             self._dispatch_request(method, message)
         else:
@@ -124,19 +124,19 @@ class StetProtocol(LanguageServerProtocol):
 
     def _dispatch_request(self, method: str, message: dict[str, Any]) -> None:
         if not _is_id(message["id"]):
-            raise JsonRpcInvalidRequest("A request's id is an integer or a string.")
+            raise JsonRpcInvalidRequest("A request id must be an integer or a string.")
         if self.phase is SessionPhase.SHUT_DOWN:
-            raise JsonRpcInvalidRequest(f"{method} came after `shutdown`.")
+            raise JsonRpcInvalidRequest(f"{method} was sent after `shutdown`.")
         if self.phase is SessionPhase.NEW and method != lsp.INITIALIZE:
-            raise JsonRpcServerNotInitialized(f"{method} came before `initialize`.")
+            raise JsonRpcServerNotInitialized(f"{method} was sent before `initialize`.")
         if self.phase is SessionPhase.RUNNING and method == lsp.INITIALIZE:
             raise JsonRpcInvalidRequest("`initialize` can be sent only once.")
         if not self._knows(method):
-            raise JsonRpcMethodNotFound(f"Stet does not answer {method!r}.")
+            raise JsonRpcMethodNotFound(f"Stet does not support {method!r}.")
         kind = self.get_message_type(method) or JsonRPCRequestMessage
         request = self._structured(method, message, kind)
         if not hasattr(request, "id"):
-            raise JsonRpcInvalidRequest(f"{method} is a notification: it has no id.")
+            raise JsonRpcInvalidRequest(f"{method} is a notification and must have no id.")
         self.handle_message(request)
 
     def _dispatch_notification(self, method: str, message: dict[str, Any]) -> None:
@@ -153,7 +153,7 @@ class StetProtocol(LanguageServerProtocol):
             kind = self.get_message_type(method) or JsonRPCNotification
             notice = self._structured(method, message, kind)
             if method == lsp.CANCEL_REQUEST and not _is_id(notice.params.id):
-                raise JsonRpcInvalidRequest(f"{method} names no request.")
+                raise JsonRpcInvalidRequest(f"{method} is not a request.")
             self.handle_message(notice)
         else:
             log.debug("%s ignored: unknown", method)
@@ -165,7 +165,7 @@ class StetProtocol(LanguageServerProtocol):
         `workspace/applyEdit`); here this is an error like any other.
         """
         if not _is_id(message.get("id")) or not message.keys() & {"result", "error"}:
-            raise JsonRpcInvalidRequest("The message is neither request nor answer.")
+            raise JsonRpcInvalidRequest("The message is neither a request nor a response.")
         # pygls also stores the editor's requests among the futures, under the editor's ids.
         is_ours = message["id"] in self._result_types
         kind = self._result_types.pop(message["id"], None)
@@ -244,7 +244,7 @@ class StetProtocol(LanguageServerProtocol):
                 self.send_request(method, params, msg_id=msg_id).add_done_callback(resolve)
                 return await answer
         except TimeoutError:
-            raise TimeoutError(f"The editor did not answer within {seconds:g} s.") from None
+            raise TimeoutError(f"The editor did not respond within {seconds:g} s.") from None
         finally:
             self._request_futures.pop(msg_id, None)
             self._result_types.pop(msg_id, None)
@@ -261,7 +261,7 @@ class StetProtocol(LanguageServerProtocol):
             log.exception("a message could not be written as JSON")
             if not hasattr(data, "result"):
                 return
-            fault = JsonRpcInternalError("Stet's answer could not be written as JSON.")
+            fault = JsonRpcInternalError("Stet's response could not be encoded as JSON.")
             answer = lsp.ResponseErrorMessage(id=data.id, error=fault.to_response_error())
             body = json.dumps(answer, default=self._serialize_message)
         self._write(body)
@@ -353,7 +353,7 @@ class StetProtocol(LanguageServerProtocol):
         if handler is None:
             near = get_close_matches(params.command, self.fm.commands, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise InvalidParams(f"There is no command {params.command!r}.{hint}")
+            raise InvalidParams(f"Unknown command {params.command!r}.{hint}")
         answer = yield handler, tuple(params.arguments or ()), None
         # The handler was called in message order; only its answer may take longer.
         if not isinstance(answer, PendingReply):

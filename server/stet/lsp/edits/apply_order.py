@@ -143,19 +143,19 @@ def editor_actions(
         hunk = ledger.hunk(hunk_id)
         if hunk.state is HunkState.ACCEPTED:
             return ""
-        return hunk.reason or f"It is {hunk.state}."
+        return hunk.reason or f"It is already {hunk.state}."
 
     async def show_document(stem: str, text: str) -> None:
         path = await generated.write(stem, text)
         if not await client.show_document(path.as_uri()):
-            client.show_message(f"Stet: it is written down in {path}.")
+            client.show_message(f"Stet: saved to {path}.")
 
     return EditorActions(accept_hunk, show_document)
 
 
 PREVIEW_CONFIRM_SECONDS = 1.5
 """The time limit for the text with the chosen changes, after the editor's answer."""
-_LEFT_OUT = "you left it out of the preview"
+_LEFT_OUT = "not selected in the preview"
 
 
 class RefactorPreview:
@@ -184,10 +184,10 @@ class RefactorPreview:
                         changes.append(change)
                         annotations |= {hunk.id: _annotation(hunk) for hunk in pending}
                 if not changes:
-                    raise EditError("Nothing of it waits any more.")  # noqa: TRY301 - as the others
+                    raise EditError("None of these hunks is pending anymore.")  # noqa: TRY301 - as the others
                 await self._wait_outcome(changes, annotations)
             except EditError as reason:
-                self._client.warn(f"Stet: no preview. {reason}")
+                self._client.warn(f"Stet: can't show the preview. {reason}")
             finally:
                 for change in changes:
                     self._ledger.outbox.cancel(change.text_document.uri, _LEFT_OUT)

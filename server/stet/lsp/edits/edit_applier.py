@@ -41,7 +41,7 @@ Approval = dict[str, Hunk]
 
 SHOWN_AFTER_FAILURES = 2
 """The number of failed attempts of a hunk, undo included, after which the edit is shown as a patch."""
-_TEXT_CHANGED = "You have changed the text it was made for."
+_TEXT_CHANGED = "You edited this text."
 
 
 class EditApplier:
@@ -256,7 +256,7 @@ class EditApplier:
         for hunk in map(self._ledger.hunk, hunk_ids):
             if canonical(hunk.uri) != canonical(uri):
                 name = self._workspace.snapshot().name_of(hunk.uri)
-                raise EditError(f"The file is {name} by now. Do it again there, if it is not done.")
+                raise EditError(f"The file is now {name}. Check there, and retry if it is missing.")
 
     async def _apply_once(self, uri: str, ids: tuple[str, ...], approval: Approval | None) -> bool:
         """Apply hunks of one existing document.
@@ -306,7 +306,7 @@ class EditApplier:
             log.warning("the refused edit could not be written: %s", error)
             return ""
         await self._client.show_document(path.as_uri())
-        return f" It is written down in {path}."
+        return f" It was saved to {path}."
 
     async def _wait_to_retry(
         self,
@@ -398,7 +398,7 @@ class EditApplier:
         try:
             document = await asyncio.to_thread(self._workspace.snapshot().document_with_blocks, uri)
         except NotShown as refused:
-            raise EditError(f"The file is gone, or may no longer be read. {refused}") from refused
+            raise EditError(f"The file no longer exists or can't be read. {refused}") from refused
         if (opened := self._workspace.document(uri)) is not None:
             return opened  # opened while the disk was read: the editor's text is authoritative
         if document.version is None:

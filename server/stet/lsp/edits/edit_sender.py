@@ -99,8 +99,9 @@ class EditSender:
         """
         if self._is_unseen(document):
             reason = (
-                f"The editor said yes to an edit of {self._name(document)} before, and it was not seen. "
-                "Open the file, or save it, and then accept what still waits."
+                f"The editor reported an earlier edit of {self._name(document)} as applied, but "
+                "its text never showed it. Open or save the file, then accept the pending hunks "
+                "again."
             )
             self._ledger.outbox.cancel(document.uri, reason)
             return EditError(reason)
@@ -113,7 +114,7 @@ class EditSender:
         if intended is not None:
             await self._revert_misapplied(intended, label)
             problem = EditMisapplied(
-                "The editor applied the edit in the wrong place, behind what you were typing."
+                "The editor applied the edit in the wrong place, after the text you were typing."
             )
         self._ledger.outbox.cancel(document.uri, str(problem))
         return problem
@@ -136,12 +137,12 @@ class EditSender:
             return kind(outcome.reason)
         if document.version is not None or self.confirmation.is_open(document.uri):
             return EditError(
-                "The editor said that it applied the edit, but its text does not show it."
+                "The editor reported the edit as applied, but its text does not show it."
             )
         self._unseen[canonical(document.uri)] = document.text
         return EditUnconfirmed(
-            "The editor said that it applied the edit, but it has not sent the text of "
-            f"{self._name(document)}, which reads on the disk as before. Open it, or save it: if the "
+            "The editor reported the edit as applied, but did not send the text of "
+            f"{self._name(document)}, and the file on disk is unchanged. Open or save it: if the "
             "edit is there, it counts as accepted; if not, accept it again."
         )
 
@@ -161,7 +162,7 @@ class EditSender:
             if not outcome.applied or not await self.confirmation.wait_for_text(
                 expected.uri, expected.text
             ):
-                log.warning("%s: the misplaced edit could not be taken back", expected.uri)
+                log.warning("%s: the misplaced edit could not be undone", expected.uri)
 
     async def wait_for_newer_text(self, document: TextDocument, problem: EditError) -> bool:
         """Wait for a newer text than the one that a failed edit was made for.

@@ -106,9 +106,9 @@ class FileHunkApplier:
             # An earlier attempt has created the file, but not filled it.
             await self._fill(hunk, TextDocument(hunk.uri, ""), hunk.new)
         elif opened is not None or existing is not None:
-            raise EditError(f"{self._name(hunk.uri)} exists by now; it is left as it is.")
+            raise EditError(f"{self._name(hunk.uri)} already exists; it was not changed.")
         elif path is None:
-            raise EditError(f"{self._name(hunk.uri)} is no file on this machine.")
+            raise EditError(f"{self._name(hunk.uri)} is not a file on this machine.")
         elif self._client.can("create") and (text := self._insertable_text(hunk.new)) is not None:
             self._started.add(hunk.id)
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
@@ -132,13 +132,13 @@ class FileHunkApplier:
         opened = self._workspace.document(hunk.uri)  # after the wait
         text = opened.text if opened is not None else existing
         if text is None:
-            raise EditError(f"{self._name(hunk.uri)} is gone already.")
+            raise EditError(f"{self._name(hunk.uri)} no longer exists.")
         if text != hunk.new:
             raise EditError(self._changed_reason(hunk))
         if existing is None and opened is not None:
             await self._fill(hunk, opened, "")
         else:
-            assert path is not None, "it is on the disk"
+            assert path is not None, "it is on disk"
             # The editor may hold text that it never saved. If this is the text of the hunk, it is
             # not lost: the hunk restores it. Any other text on the disk is moved to the trash.
             await self._delete(hunk, path, saved_text=hunk.new)
@@ -149,10 +149,10 @@ class FileHunkApplier:
         edits = (one for one in self._ledger.hunks(uri=hunk.uri) if one.kind not in WHOLE_FILE)
         later = [one.id for one in edits if one.state is HunkState.ACCEPTED]
         if not later:
-            return f"You have changed {name} since; delete it yourself."
+            return f"You have edited {name} since; delete it yourself."
         return (
-            f"{name} has another text since {', '.join(later)}: undo that first, or the whole turn; "
-            "or delete it yourself."
+            f"{name} was changed by {', '.join(later)}: undo that first, undo the whole turn, or "
+            "delete it yourself."
         )
 
     async def _fill(self, hunk: Hunk, document: TextDocument, text: str) -> None:
@@ -177,13 +177,13 @@ class FileHunkApplier:
     async def _move(self, hunk: Hunk, uri: str, new_uri: str) -> None:
         path, new = path_of(uri), path_of(new_uri)
         if path is None or new is None:
-            raise EditError(f"{self._name(uri)} is no file on this machine.")
+            raise EditError(f"{self._name(uri)} is not a file on this machine.")
         if await self._is_gone(path):
-            raise EditError(f"{self._name(uri)} is gone.")
+            raise EditError(f"{self._name(uri)} no longer exists.")
         same = path.parent == new.parent and path.name.casefold() == new.name.casefold()
         is_free = same or await self._is_gone(new)
         if not is_free or self._workspace.document(new_uri) is not None:
-            raise EditError(f"{self._name(new_uri)} exists by now; it is left as it is.")
+            raise EditError(f"{self._name(new_uri)} already exists; it was not changed.")
         if self._client.can("rename"):
             outcome = await self._client.rename_file(_label(hunk), uri, new_uri)
             await self._wait_done(outcome, lambda: self._is_moved(path, new))
@@ -192,7 +192,9 @@ class FileHunkApplier:
             old, real = self._real(path, hunk), self._real(new, hunk)
             await asyncio.to_thread(self._system.move_file, old, real)
             if self._workspace.document(uri) is not None:
-                stale = f"{self._name(uri)} is {self._name(new_uri)} now: close its old buffer."
+                stale = (
+                    f"{self._name(uri)} was renamed to {self._name(new_uri)}: close its old buffer."
+                )
                 self._client.show_message(f"Stet: {stale}")
         self._renames.rename(uri, new_uri)
 
@@ -204,7 +206,7 @@ class FileHunkApplier:
     async def _move_to_trash(self, hunk: Hunk) -> Path:
         path = path_of(hunk.uri)
         if path is None or await self._is_gone(path):
-            raise EditError(f"{self._name(hunk.uri)} is no file on this machine, or gone already.")
+            raise EditError(f"{self._name(hunk.uri)} does not exist on this machine.")
         await self._check_saved(hunk.uri)
         return await self._delete(hunk, path)
 
@@ -213,7 +215,7 @@ class FileHunkApplier:
         real = self._real(path, hunk)
         if not self._client.can("delete"):
             if self._workspace.document(hunk.uri) is not None:
-                raise FileOpen(f"{self._name(hunk.uri)} is open in the editor: close it.")
+                raise FileOpen(f"{self._name(hunk.uri)} is open in the editor: close it first.")
             return await asyncio.to_thread(self._system.trash, real)
         place = await asyncio.to_thread(self._system.copy_to_trash, real)
         await self._check_same(hunk.uri, real, place, saved_text)
@@ -232,14 +234,14 @@ class FileHunkApplier:
             self._find_in_trash, hunk, real
         )
         if place is None:
-            raise EditError(f"The trash holds {self._name(hunk.uri)} no more.")
+            raise EditError(f"{self._name(hunk.uri)} is no longer in the trash.")
         try:
             await asyncio.to_thread(self._system.restore, place, real)
         except FileExistsError:
             name = self._name(hunk.uri)
-            raise EditError(f"There is a {name} again: the old one lies in {place}.") from None
+            raise EditError(f"{name} exists again; the deleted version is at {place}.") from None
         # The editor may show no sign of the restored file.
-        self._client.show_message(f"Stet: {self._name(hunk.uri)} is back from the trash.")
+        self._client.show_message(f"Stet: {self._name(hunk.uri)} was restored from the trash.")
 
     def _find_in_trash(self, hunk: Hunk, path: Path) -> Path | None:
         """Return the copy of a file that a hunk has moved to the trash in an earlier run: a copy
@@ -262,7 +264,9 @@ class FileHunkApplier:
         real = real_path(path.parent) / path.name
         is_inside = any(parts_below(real, real_path(root.path)) for root in snapshot.roots)
         if not is_inside and any(parts_below(path, root.path) for root in snapshot.roots):
-            raise EditError(f"{self._name(uri_of(path))} leads out of the workspace by a link.")
+            raise EditError(
+                f"{self._name(uri_of(path))} is outside the workspace (through a symbolic link)."
+            )
         if refusal := refusal_at(snapshot, real, hunk):
             raise EditError(refusal.message)
         return real
@@ -271,7 +275,9 @@ class FileHunkApplier:
 
     def defer(self, hunk: Hunk) -> None:
         """Defer a hunk until its file is closed, and inform the user. An accepted hunk is undone then."""
-        reason = f"{self._name(hunk.uri)} is open in the editor: it is deleted when you close it"
+        reason = (
+            f"{self._name(hunk.uri)} is open in the editor; it will be deleted when you close it"
+        )
         self.deferred[hunk.id] = canonical(hunk.uri)
         self._ledger.outbox.queue(hunk.uri, [hunk.id], reason)
         self._client.show_message(f"Stet: {reason}.")
@@ -325,7 +331,7 @@ class FileHunkApplier:
             if outcome.applied and self._client.capabilities.saves_later:
                 return
             if loop.time() >= end:
-                not_done = "The editor said that it was done, but it was not."
+                not_done = "The editor reported success, but nothing changed."
                 raise EditError(outcome.reason or not_done)
             await asyncio.sleep(FILE_POLL_SECONDS)
 
@@ -369,7 +375,7 @@ class FileHunkApplier:
         copied = await asyncio.to_thread(read, copy, MAX_FILE_BYTES)
         self._check_open(uri, decode(copied), saved_text)
         if disk_text != copied:
-            raise EditError(f"{self._name(uri)} was written to just now: look, and try again.")
+            raise EditError(f"{self._name(uri)} was just modified: review it and try again.")
 
     def _check_open(self, uri: str, *texts: str | None) -> None:
         """Check that a document, if it is open, has one of `texts`.
@@ -380,8 +386,7 @@ class FileHunkApplier:
         opened = self._workspace.document(uri)
         if opened is not None and opened.text not in texts:
             raise EditError(
-                f"{self._name(uri)} has text that is not saved: save it, or take it back, and "
-                "then try again."
+                f"{self._name(uri)} has unsaved changes: save or revert them, then try again."
             )
 
 

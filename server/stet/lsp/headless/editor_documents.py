@@ -203,7 +203,7 @@ class EditorDocuments:
             existing = self._find_or_load(change.uri)
             yield self._opened(EditorDocument(change.uri, path, "", 0, existing.on_disk))
         elif not options.ignore_if_exists:
-            raise EditUnsupported(f"{change.uri} exists already")
+            raise EditUnsupported(f"{change.uri} already exists")
         elif not is_open:
             yield self._opened(self._find_or_load(change.uri))
 
@@ -265,7 +265,7 @@ class EditorDocuments:
 def _local(uri: str) -> Path:
     path = path_of(uri)
     if path is None:
-        raise EditUnsupported(f"{uri} is no file of this machine")
+        raise EditUnsupported(f"{uri} is not a file on this machine")
     return path
 
 
@@ -279,7 +279,7 @@ def _bottom_up(edits: Sequence[_AnyEdit]) -> list[_TextEdit]:
     """
     plain = [edit for edit in edits if not isinstance(edit, lsp.SnippetTextEdit)]
     if len(plain) < len(edits):
-        raise EditUnsupported("this editor takes no snippets")
+        raise EditUnsupported("this editor does not support snippets")
 
     def place(numbered: tuple[int, _TextEdit]) -> tuple[int, ...]:
         number, edit = numbered

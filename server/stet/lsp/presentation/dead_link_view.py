@@ -121,8 +121,8 @@ def _create_mark(dead: "DeadLink", encoding: Encoding) -> DeadLinkMark:
     start = units_from_column(dead.line, column, encoding)
     end = units_from_column(dead.line, column + len(written), encoding)
     near = ", ".join(map(escape_line, dead.near))
-    hint = f" Like it: {near}." if near else ""
-    message = f"'{quote_line(written)}' leads to no file.{hint}"
+    hint = f" Similar: {near}." if near else ""
+    message = f"'{quote_line(written)}' does not exist.{hint}"
     return DeadLinkMark(line, dead.line, start, end, message, written)
 
 
@@ -218,7 +218,7 @@ class DeadLinkView:
         self._is_due = True
         if not self._is_running:
             self._is_running = True
-            self._client.start(self._scan(), "looking for dead links")
+            self._client.start(self._scan(), "checking links")
 
     async def _scan(self) -> None:
         try:
@@ -253,7 +253,7 @@ class DeadLinkView:
         for message in missing:
             self._client.warn(f"Stet: {message}")
         if n_links:
-            more = " (more are not shown)" if n_links >= MAX_MARKS else ""
+            more = " (not all are shown)" if n_links >= MAX_MARKS else ""
             links, files = counted(n_links, "dead link"), counted(n_files, "file")
             self._client.show_message(f"Stet: {links} in {files}{more}.")
         elif not missing:

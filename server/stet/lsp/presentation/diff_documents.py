@@ -31,9 +31,9 @@ from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 _PREFIX = "review"
-_UNKNOWN = "This review is not of this session, or its first line is gone. Nothing was done."
-_HUNK_LEFT = "The page keeps what you wrote: save it again to try once more"
-_MOVED_ON = "it is another one than the page shows by now; `stet.review` shows it anew"
+_UNKNOWN = "This review is from another session, or its first line is missing. Nothing was changed."
+_HUNK_LEFT = "Your edits are still in the review: save it again to retry"
+_MOVED_ON = "the hunk has changed since the review was opened; run `stet.review` again"
 
 
 MAX_CLOSED = 8
@@ -195,7 +195,7 @@ class DiffDocuments:
         shown = next(section.hunk for section in page.sections if section.hunk.id == hunk_id)
         now = self._ledger.hunk(hunk_id)
         if now.state not in OPEN:
-            raise ReviewError(f"it is {now.state} already")
+            raise ReviewError(f"already {now.state}")
         if now.hash != shown.hash:
             raise ReviewError(_MOVED_ON)
         return now
@@ -213,7 +213,7 @@ class DiffDocuments:
         counts = ((n_rejected, "rejected"), (n_amended, "amended"))
         done = [f"{counted(n, 'hunk')} {what}" for n, what in counts if n]
         parts = [", ".join(done)] if done else []
-        parts += [f"{hunk_id} is left alone: {escape_line(why)}" for hunk_id, why in refused]
+        parts += [f"{hunk_id} unchanged: {escape_line(why)}" for hunk_id, why in refused]
         if parts:
             kind = lsp.MessageType.Warning if refused else lsp.MessageType.Info
             self._client.show_message(f"Stet: {'; '.join(parts)}.", kind)

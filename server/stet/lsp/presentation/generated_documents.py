@@ -175,8 +175,8 @@ def render_context_document(prompt: str, answer: Mapping[str, object]) -> str:
     sections = answer["sections"]
     assert isinstance(sections, list), "it is the answer of the command"
     parts = [
-        f"# What this question would send\n\n{escape_line(prompt)[:_MAX_PROMPT]}\n\n"
-        f"About {answer['tokens']} tokens, your words included. Nothing was sent.\n"
+        f"# Context preview\n\n{escape_line(prompt)[:_MAX_PROMPT]}\n\nAbout "
+        f"{answer['tokens']} tokens, including your message. Nothing was sent.\n"
     ]
     for section in sections:
         text = str(section["text"])
@@ -189,11 +189,11 @@ def render_context_document(prompt: str, answer: Mapping[str, object]) -> str:
 
 
 _HEAD = """\
-# What was sent
+# Request log
 
-Every request that left Stet in this workspace, the latest first: to models, also those on this
-machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. No text is kept here.
-Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
+Every request that Stet sent from this workspace, latest first: to models (including local
+ones), embedding endpoints, search APIs, web hosts and OpenCode. The text itself is not stored here.
+Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 """
 _WHAT = {
     Recipient.MODEL: "model",
@@ -212,7 +212,7 @@ def render_request_log(records: Sequence[RequestRecord], *, n_older: int = 0) ->
         n_older: The number of stored requests that are not shown.
     """
     if not records:
-        return f"{_HEAD}\nNothing has been sent.\n"
+        return f"{_HEAD}\nNo requests yet.\n"
     total = sum(record.tokens for record in records)
     redacted = sum(n for one in records for _, n in one.kinds)
     parts = [
@@ -229,11 +229,11 @@ def _entry(record: RequestRecord) -> str:
     host = record.host or "this machine"
     model = f" {_name(record.model)}" if record.model else ""
     lines = [
-        f"## {iso_time(record.at) or 'at an unknown time'}: {_WHAT[record.to]}{model} at {_name(host)}\n"
+        f"## {iso_time(record.at) or 'Unknown time'}: {_WHAT[record.to]}{model} at {_name(host)}\n"
     ]
     about = f"About {record.tokens:,} tokens ({record.characters:,} characters)"
     if record.turn:
-        about += f", turn {_name(record.turn)} of the chat {_name(record.chat)}"
+        about += f", turn {_name(record.turn)}, chat {_name(record.chat)}"
     lines.append(f"{about}. {_redacted(record)}\n")
     lines += [f"- {_name(part)}" for part in record.parts]
     return "\n".join(lines) + "\n"
@@ -241,9 +241,9 @@ def _entry(record: RequestRecord) -> str:
 
 def _redacted(record: RequestRecord) -> str:
     if record.is_open:
-        return "Secrets were not looked for (`privacy.redactSecrets` is off)."
+        return "Not checked for secrets (`privacy.redactSecrets` is off)."
     if not record.kinds:
-        return "No secret was found in it."
+        return "No secrets found."
     kinds = ", ".join(f"{n} {escape_line(kind)}" for kind, n in record.kinds)
     return f"Redacted: {kinds}."
 

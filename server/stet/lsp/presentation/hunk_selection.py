@@ -34,7 +34,7 @@ def resolve_uri(arguments: CommandArguments, workspace: Workspace) -> str | None
     """
     uri, file = arguments.text("uri"), arguments.text("file")
     if uri is not None and file is not None:
-        raise InvalidParams("give `uri` or `file`, not both")
+        raise InvalidParams("use either `uri` or `file`, not both")
     if file is None:
         return uri
     with report_as(InvalidParams, PathRefused):
@@ -65,7 +65,7 @@ def resolve_location(
     if uri is None and not (wire or any(lines)):
         return _shown_location(pages.location_at_cursor() if pages else None, workspace)
     if uri is None and (uri := workspace.snapshot().activity.active) is None:
-        message = "a place in a file needs the file: `uri` or `file`"
+        message = "a position needs its file: `uri` or `file`"
         raise arguments.missing(message, "uri", "file")
     document = open_document(uri, workspace)
     wanted_range = _range_argument(wire, lines, document, workspace)
@@ -154,7 +154,7 @@ def _lines(first: int, last: int, document: TextDocument) -> Range:
     """Return the range of whole lines from `first` to `last` (1-based, inclusive)."""
     first, last = min(first, last), max(first, last)
     if last > max(document.n_lines, 1):
-        raise InvalidParams(f"line {last} is behind the end: the text has {document.n_lines} lines")
+        raise InvalidParams(f"line {last} is past the end: the file has {document.n_lines} lines")
     end = document.clamp(Position(last, 0))
     return Range(Position(first - 1, 0), end)
 
@@ -169,11 +169,11 @@ def _position(value: object, document: TextDocument, workspace: Workspace) -> Po
     units = value.get("character") if isinstance(value, Mapping) else None
     if not (type(line) is int and type(units) is int and line >= 0 and units >= 0):
         raise InvalidParams(
-            "`range` is an LSP range: start and end, each with a line and a character from 0"
+            "`range` must be an LSP range: start and end, each with a 0-based line and character"
         )
     if line > max(document.n_lines, len(document.lines)):
         raise InvalidParams(
-            f"line {line} of `range` is behind the end: the text has {document.n_lines} lines"
+            f"line {line} of `range` is past the end: the file has {document.n_lines} lines"
         )
     if line >= len(document.lines):
         return document.end
@@ -224,7 +224,7 @@ def select_hunks(
         named["uri"] = uri
     by_all, line = arguments.flag("all"), arguments.number("line")
     if len(named) + by_all != 1:
-        message = f"name exactly one of: {', '.join((*names, 'uri', 'all'))}"
+        message = f"specify exactly one of: {', '.join((*names, 'uri', 'all'))}"
         if named:
             raise InvalidParams(message)
         raise arguments.missing(message, *names, "uri", "file", "all")
@@ -233,7 +233,7 @@ def select_hunks(
     if "hunk" in named:
         hunk = find_hunk(ledger, named["hunk"])
         if wanted_hash not in {None, hunk.hash}:
-            raise ContentModified(f"{hunk.id} is no longer what was named; look at it again")
+            raise ContentModified(f"{hunk.id} has changed since you selected it; review it again")
         return HunkSelection((hunk,), is_single=True)
     found = (
         hunk
@@ -246,8 +246,8 @@ def select_hunks(
     if not hunks:
         what = " or ".join(sorted(states - {HunkState.CONFLICT}))
         named_by = "".join(f" for {value!r}" for value in named.values())
-        named_by += "" if line is None else f" in line {line}"
-        raise InvalidParams(f"nothing is {what}{named_by}")
+        named_by += "" if line is None else f" on line {line}"
+        raise InvalidParams(f"no {what} hunks{named_by}")
     return HunkSelection(hunks, is_single=line is not None and len(hunks) == 1)
 
 

@@ -34,7 +34,7 @@ MERGED = "merged with your change"
 """The note of a hunk with a line that both the user and the agent have changed."""
 
 _MARKS = re.compile(r"[\\`*_\[\]<>!#|~&@]|(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
-_CONFLICT_HINT = "keep yours, take the proposal, put both in, or have it done again"
+_CONFLICT_HINT = "Keep yours, take the proposal, keep both, or retry."
 
 
 def label(hunk: Hunk) -> str:
@@ -59,9 +59,9 @@ def hover_text(hunk: Hunk, *, markdown: bool) -> str:
     if hunk.state is HunkState.CONFLICT:
         third = MAX_HOVER_LINES // 3
         blocks = [
-            ("It was made for:", _cut(_escaped(hunk.base), third)),
-            ("You have:", _cut(_escaped(hunk.old), third)),
-            ("It proposes:", _cut(_escaped(hunk.proposed), third)),
+            ("Original:", _cut(_escaped(hunk.base), third)),
+            ("Yours:", _cut(_escaped(hunk.old), third)),
+            ("Proposed:", _cut(_escaped(hunk.proposed), third)),
         ]
     if not markdown:
         parts = [line for title, lines in blocks for line in (title, *lines) if line or not title]
@@ -104,17 +104,17 @@ def _notes(hunk: Hunk) -> list[str]:
     notes = []
     if hunk.state is HunkState.CONFLICT:
         # Each note is on its own line: editors cut lines that are longer than a window is wide.
-        notes += [f"(does not apply now: {escape_line(hunk.reason)})", f"({_CONFLICT_HINT})"]
+        notes += [f"Conflict: {escape_line(hunk.reason).rstrip('.')}.", _CONFLICT_HINT]
     elif hunk.reason:
         notes.append(f"({escape_line(hunk.reason)})")
     if hunk.mixed:
         notes.append(f"({MERGED})")
     if hunk.protected:
-        notes.append("(protected: it needs a yes of its own)")
+        notes.append("(protected file: accept it by itself)")
     if hunk.kind is HunkKind.CREATE:
-        notes.append("(a new file)")
+        notes.append("(new file)")
     elif hunk.kind is HunkKind.REMOVE:
-        notes.append("(the file goes to Stet's trash; it can be brought back)")
+        notes.append("(moves the file to Stet's trash; can be undone)")
     return notes
 
 

@@ -49,7 +49,7 @@ def describe_usage(turn: Turn) -> str:
     return words if turn.cost is None else f"{words}, cost {about}{turn.cost:.4g}"
 
 
-NOBODY = "Nobody is there to answer. Go on without an answer."
+NOBODY = "No user is available to answer. Continue without an answer."
 """The answer to the agent if no user can answer its question."""
 
 
@@ -95,7 +95,7 @@ class TurnView:
             case ToolStarted(run=run):
                 self._report(turn, escape_line(f"{run.tool} {run.file}".strip()))
             case SteeringApplied(text=text):
-                self._report(turn, f"the model is told: {_cut(text)}")
+                self._report(turn, f"sent to the model: {_cut(text)}")
             case RetryScheduled(reason=reason):
                 self._spoken[turn.id] = 0
                 self._report(turn, escape_line(reason))
@@ -126,7 +126,7 @@ class TurnView:
         if turn.question is None:
             self._publisher.clear_question(turn.id)
             self._withdraw_buttons(turn.id)
-            self._report(turn, "going on")
+            self._report(turn, "continuing")
         else:
             # Report first: where both share one line, the question stays visible.
             self._report(turn, "waiting for your answer")
@@ -143,14 +143,14 @@ class TurnView:
         text = f"Stet: {question.text}"
         if self._client.has_buttons and (question.choices or self._client.accepts_text_answers):
             if question.kind == "ask" and not self._client.accepts_text_answers:
-                text += "\n(Or in your own words: `stet.answer`.)"
+                text += "\n(Or answer in your own words with `stet.answer`.)"
             work = self._choice(question, text)
             self._buttons[turn_id] = self._client.spawn(work, f"question {question.id}")
             return
-        how = "Answer with the command `stet.answer` and your words."
+        how = "Answer with `stet.answer`."
         if question.choices:
             numbered = [f"{n}: {choice}" for n, choice in enumerate(question.choices, 1)]
-            how = f"Answer by code action or `stet.answer`: {' / '.join(numbered)}"
+            how = f"Answer with a code action or `stet.answer`: {' / '.join(numbered)}"
         self._client.show_message(f"{text}\n{how}")
 
     async def _choice(self, question: Question, text: str) -> None:
@@ -177,7 +177,7 @@ class TurnView:
         at = lsp.Range(start, start) if line else None
         if not await self._client.show_document(uri, at):
             where = f", line {line}" if line else ""
-            self._client.show_message(f"Stet: look at {escape_line(uri)}{where}")
+            self._client.show_message(f"Stet: open {escape_line(uri)}{where}")
 
     def _show_text(self, turn: Turn, text: str) -> None:
         self._spoken[turn.id] = self._spoken.get(turn.id, 0) + len(text)

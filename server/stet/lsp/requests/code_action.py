@@ -35,27 +35,27 @@ MAX_TITLE = 80
 _ActionSpec = tuple[str, str, Mapping[str, object]]
 """The title, the command and its arguments."""
 _CONFLICT_WAYS = (
-    ("Keep my text, drop", "mine"),
-    ("Take the text of", "theirs"),
-    ("Put conflict markers for", "markers"),
-    ("Have it done again:", "retry"),
+    ("Keep mine, drop", "mine"),
+    ("Take the proposal:", "theirs"),
+    ("Keep both, with conflict markers:", "markers"),
+    ("Retry", "retry"),
 )
 MAX_LINES = 200
 """The most lines of a selection that are searched for comments."""
 MAX_REPLACED = 3
 """The most replaced hunks at a place that are offered."""
 _OFFERS = {
-    Marker.DO: ("Do what the comment says", REWRITE),
-    Marker.ANSWER: ("Answer the comment", SOURCE),
+    Marker.DO: ("Run comment instruction", REWRITE),
+    Marker.ANSWER: ("Answer comment", SOURCE),
 }
 
 CommentCandidates = Mapping[Marker, Sequence[int]]
 """By marker, the lines (0-based) that seem to hold a comment with the marker."""
 PROMPTS = (
-    PromptSettings("Document this", "Add documentation", mode="rewrite"),
+    PromptSettings("Document", "Add documentation", mode="rewrite"),
     PromptSettings("Correct grammar and spelling", "Correct grammar and spelling", mode="rewrite"),
-    PromptSettings("Find and fix a mistake here", "Find and fix a mistake here"),
-    PromptSettings("Explain this", "Explain this", SOURCE, mode="ask"),
+    PromptSettings("Find and fix a bug", "Find and fix a mistake here"),
+    PromptSettings("Explain", "Explain this", SOURCE, mode="ask"),
 )
 """The prompts that are always offered."""
 _AUTOMATIC = lsp.CodeActionTriggerKind.Automatic
@@ -119,8 +119,8 @@ def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
     top = Range(Position(0, 0), Position(0, 0))
     return [
         *_question_actions(state, uri, top, automatic=False),
-        command_action("Send what I have written", "stet.send", {"uri": uri}, SOURCE),
-        command_action("Begin a new chat", "stet.newChat", {}, SOURCE),
+        command_action("Send message", "stet.send", {"uri": uri}, SOURCE),
+        command_action("Start a new chat", "stet.newChat", {}, SOURCE),
     ]
 
 
@@ -140,7 +140,7 @@ def _question_actions(
             for choice in question.choices
         ]
         if question.kind == "ask":
-            answers.append((f"Answer turn {turn_id} in words: {question.text}", named))
+            answers.append((f"Answer turn {turn_id} in your own words: {question.text}", named))
         actions += [
             command_action(title, "stet.answer", fields, QUICK_FIX) for title, fields in answers
         ]
@@ -174,7 +174,7 @@ def _workspace_actions(state: ServerState) -> list[lsp.CodeAction]:
     waiting = sum(len(state.ledger.live(uri)) for uri in state.ledger.live_uris())
     if not waiting:
         return []
-    title = f"Go to the next of {counted(waiting, 'pending hunk')}"
+    title = f"Go to next of {counted(waiting, 'pending hunk')}"
     return [command_action(title, "stet.next", {}, SOURCE)]
 
 
@@ -302,12 +302,12 @@ def _turn_actions(
     if len({hunk.uri for hunk in hunks}) > 1:
         yield from _group_actions(hunks, f"all {len(hunks)} hunks of turn {turn}", {"turn": turn})
     if editor.previews_edits and len(hunks) > 1:
-        yield f"Preview turn {turn}, and pick of it", "stet.preview", {"turn": turn}
+        yield f"Preview turn {turn} and choose changes", "stet.preview", {"turn": turn}
 
 
 def _in_group(group: str, hunks: Sequence[Hunk]) -> str:
     if any(hunk.kind is HunkKind.MOVE for hunk in hunks):
-        return f"the move with its {len(hunks) - 1} links"
+        return f"the move and its {len(hunks) - 1} link updates"
     where = group_label(group)
     return f"the {len(hunks)} hunks in `{where}`" if where else f"the {len(hunks)} hunks of {group}"
 

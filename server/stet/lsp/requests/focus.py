@@ -33,7 +33,7 @@ def did_change_selection(state: ServerState, params: object) -> None:
     lines, encoding = buffer.lines, workspace.encoding
     selections = params.get("selections")
     if not isinstance(selections, list) or not selections:
-        raise InvalidParams("`selections` is a list of objects with `anchor` and `active`")
+        raise InvalidParams("`selections` must be a list of objects with `anchor` and `active`")
     sent = [lsp.Range(_position(one, "anchor"), _position(one, "active")) for one in selections]
     ranges = [convert.to_range(stretch, lines, encoding) for stretch in sent]
     caret = convert.to_position(sent[0].end, lines, encoding)
@@ -69,5 +69,5 @@ def _position(entry: object, name: str) -> lsp.Position:
     line = value.get("line") if isinstance(value, Mapping) else None
     character = value.get("character") if isinstance(value, Mapping) else None
     if type(line) is not int or type(character) is not int:
-        raise InvalidParams(f"{name!r} is an LSP position, not {value!r}")
+        raise InvalidParams(f"{name!r} must be an LSP position, not {value!r}")
     return lsp.Position(*(min(max(number, 0), _MOST) for number in (line, character)))

@@ -125,7 +125,7 @@ def _hunks(
             new_hunk(source, lines, block.before, block.after, draft.caution),
             id=f"h{nth}",
             proposal=proposal,
-            summary=f"Found in the file: {block.id[:_MAX_ID]}",
+            summary=f"Imported from the file: {block.id[:_MAX_ID]}",
             group=f"{proposal}@h{nth}",
             inline=True,
             block=block.id,

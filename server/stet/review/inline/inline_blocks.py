@@ -91,7 +91,9 @@ class InlineBlocks:
         if not self.is_whole(hunk_id):
             return False
         if self.editor is None:
-            raise WrongHunkState(f"{hunk_id} stands in the text: its block has to go with it")
+            raise WrongHunkState(
+                f"{hunk_id} is shown in the text; its block must be removed with it"
+            )
         self.editor.reject(hunk_id, reason)
         return True
 
@@ -106,7 +108,7 @@ class InlineBlocks:
             ReviewError: If this failed; the hunks are unchanged.
         """
         if self.editor is None:
-            raise WrongHunkState(f"{', '.join(texts)} stands in the text: change it there")
+            raise WrongHunkState(f"{', '.join(texts)} is shown in the text: edit it there")
         tracked, wanted = self._store.tracked(uri), dict(texts)
         for hunk_id, new in texts.items():
             if tracked is not None and self.is_whole(hunk_id):

@@ -106,7 +106,7 @@ def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     if hunk.kind is HunkKind.CREATE:
         return old.creation_refusal
     if old.is_link and hunk.kind in WHOLE_FILE:
-        return Refusal("link", f"{old.names[0]!r} has become a link, and stays.")
+        return Refusal("link", f"{old.names[0]!r} has become a link and can't be deleted.")
     return new.creation_refusal if new is not None and new.real != old.real else None
 
 
@@ -204,13 +204,11 @@ def _warning(status: PathStatus) -> str:
     at_root = [name for name in status.project_paths if is_protected(name, at_root=True)]
     instructs = [*at_root, *filter(is_protected, status.names)]
     if instructs:
-        return (
-            f"{instructs[0]!r} may tell an editor, an agent, version control or a build what to do."
-        )
+        return f"{instructs[0]!r} may control an editor, an agent, version control or a build."
     if status.is_outside_by_link:
-        return f"{status.names[0]!r} leads out of the workspace by a link."
+        return f"{status.names[0]!r} is outside the workspace (through a symbolic link)."
     if status.has_hard_links:
-        return f"{status.names[0]!r} has another name on the disk, whose text would change with it."
+        return f"{status.names[0]!r} has another hard link, which would change too."
     return ""
 
 
@@ -221,8 +219,10 @@ def _changed_status(status: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal
     # If the file is open, the user sees the change, and has approved the link.
     is_known = is_open and hunk.protected and hunk.kind not in WHOLE_FILE
     if status.is_outside_by_link and not is_known:
-        return Refusal("link", f"{status.names[0]!r} leads out of the workspace by a link.")
+        return Refusal(
+            "link", (f"{status.names[0]!r} is outside the workspace (through a symbolic link).")
+        )
     if hunk.protected or not (warning := _warning(status)):
         return None
-    again = "It was not so when this was proposed: have it proposed again."
+    again = "This has changed since the proposal: ask for it again."
     return Refusal("protected", f"{warning} {again}")

@@ -32,13 +32,14 @@ _SCOPES = {
     "context": "the files shown to you, and those you have read in this turn.",
 }
 _NEW_IN = {
-    "current": "a new file must lie beside the active file.",
-    "linked": "a new file must lie beside the active file or one that it is linked with.",
-    "context": "a new file must lie in a folder of the workspace.",
+    "current": "a new file must be in the folder of the active file.",
+    "linked": "a new file must be in the folder of the active file or of a file linked with it.",
+    "context": "a new file must be in a folder of the workspace.",
 }
 _ADVICE = (
-    "Settings of editors, CI, hooks and agents (`.vscode`, `.github`, `AGENTS.md`, `Makefile`, ...): "
-    "each such edit needs the user's own yes, so propose one only if they asked for it."
+    "Settings of editors, CI, hooks and agents (`.vscode`, `.github`, `AGENTS.md`, `Makefile`, "
+    "...): each such edit needs a separate approval by the user, so propose one only if they "
+    "asked for it."
 )
 
 
@@ -120,8 +121,8 @@ def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Ref
     if len(hunks) > MAX_HUNKS:
         return Refusal(
             "text",
-            f"This changes {name!r} in {len(hunks):,} places; {MAX_HUNKS:,} are the most at once. "
-            "Change it part by part.",
+            f"This changes {name!r} in {len(hunks):,} places; the maximum is {MAX_HUNKS:,} at "
+            "once. Change it part by part.",
         )
     if not rules.settings.can_delete and not all(_only_inserts(hunk) for hunk in hunks):
         return Refusal(
@@ -194,7 +195,7 @@ def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusa
         (sum(map(n_breaks, new)), "lines", MAX_LINES),
     ):
         if n > most:
-            message = f"The text for {name!r} has {n:,} {unit}; {most:,} is the most at once."
+            message = f"The text for {name!r} has {n:,} {unit}; the maximum is {most:,} at once."
             return Refusal("text", message)
     odd = {found for text in new for found in _NO_TEXT.findall(text)}
     if odd:
@@ -237,7 +238,9 @@ def _whole_file_refusal(status: PathStatus, name: str) -> Refusal | None:
     if refusal := status.refusal or _outside_refusal(status, name):
         return refusal
     if status.is_link:
-        return Refusal("link", f"{name!r} is a link, and stays: name the file it leads to.")
+        return Refusal(
+            "link", (f"{name!r} is a link and can't be changed: use the file it points to.")
+        )
     return None
 
 
@@ -249,8 +252,8 @@ def _outside_refusal(status: PathStatus, name: str) -> Refusal | None:
     if not status.is_outside:
         return None
     if status.is_outside_by_link:
-        return Refusal("link", f"{name!r} leads out of the workspace by a link.")
-    return Refusal("outside", f"{name!r} lies outside the workspace.")
+        return Refusal("link", f"{name!r} is outside the workspace (through a symbolic link).")
+    return Refusal("outside", f"{name!r} is outside the workspace.")
 
 
 def _is_known(rules: EditRules, draft: MoveDraft) -> bool:

@@ -93,7 +93,7 @@ def resolve_instruction(
         case "start" | "end" | "after":
             return _insert(shown, instruction_line(instruction, shown) - 1, content)
         case "create":
-            raise InvalidInstruction("The file exists already; edit it, or create another one.")
+            raise InvalidInstruction("The file already exists; edit it, or create another one.")
 
 
 def instruction_line(instruction: EditInstruction, shown: TextDocument) -> int:
@@ -133,8 +133,8 @@ def find_section(shown: TextDocument, heading: str) -> tuple[int, int]:
     if found:
         lines = ", ".join(str(first + 1) for first, _ in found)
         raise InvalidInstruction(
-            f"The heading {heading!r} stands at lines {lines}. Add its parent, as in "
-            "`after:## Parent > ### Heading`, or use `insert:N`."
+            f"The heading {heading!r} is at lines {lines}. Add its parent, as in `after:## "
+            "Parent > ### Heading`, or use `insert:N`."
         )
     known = "; ".join(str(parents[-1]) for _, parents in headings[:20]) or "none"
     raise InvalidInstruction(f"There is no heading {heading!r}. The headings are: {known}.")

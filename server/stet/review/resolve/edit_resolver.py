@@ -246,7 +246,7 @@ def _check_last_line(replacements: list[Replacement], current: TextDocument) -> 
     gone = any(one.start <= last_line and one.end == end and not one.text for one in replacements)
     added = any(one.start == one.end == end for one in replacements)
     if gone and added:
-        raise OverlapError("one takes the last line, another adds behind it")
+        raise OverlapError("one takes the last line, another adds text after it")
 
 
 def _minimal(edit: TextEdit, text: str) -> TextEdit:

@@ -33,8 +33,8 @@ async def read_ai_comments(
     """
     if len(document.text) > MAX_CHARACTERS:
         raise CommentsUnreadable(
-            f"{name!r} has {len(document.text):,} characters; comments are looked for in at most "
-            f"{MAX_CHARACTERS:,}."
+            f"{name!r} has {len(document.text):,} characters; comments are only found in files "
+            f"of at most {MAX_CHARACTERS:,}."
         )
     task = await asyncio.to_thread(_task, document, name)
     try:

@@ -50,7 +50,7 @@ async def test_calls_in_lines_are_carried_out_by_the_loop() -> None:
     turn = await table.ask("It should return a + b.")
     assert (turn.state, turn.summary) == (
         TurnState.COMPLETED,
-        "Proposed 1 hunk: check whether that is meant.",
+        "Proposed 1 edit; the model gave no summary.",
     )
     assert [run.tool for run in turn.tool_calls] == ["read_file", "edit_file", "done"]
     assert table.proposed() == "def add(a, b):\n    return a + b\n"
@@ -93,7 +93,7 @@ async def test_a_tool_that_is_switched_off_can_not_be_called() -> None:
     table = small("read_file a.py\n", "done\n")
     turn = await table.end_of(table.start(disabled=["edit_file"]))
     assert "edit_file" not in table.model.requests[1].grammar
-    assert turn.summary.startswith("The small model looked and proposed nothing.")
+    assert turn.summary.startswith("The small model proposed nothing.")
 
 
 async def test_answer_without_a_call_runs_no_tool() -> None:
@@ -115,7 +115,7 @@ async def test_turn_without_a_file_fails_with_a_reason() -> None:
     table = AgentHarness(make_workspace(), [], constrained=True)
     turn = await table.end_of(table.start(file=None))
     assert turn.state is TurnState.FAILED
-    assert turn.error.startswith("The embedded model can only change a file that is open")
+    assert turn.error.startswith("The embedded model can only edit an open file")
 
 
 async def test_a_question_that_leaves_no_room_is_refused() -> None:

@@ -36,19 +36,19 @@ def test_http_on_this_machine_and_https_elsewhere_are_taken(url: str, *, is_loop
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("http://192.168.1.5:4096", "leads to another machine unprotected"),
-        ("http://localhost.example:4096", "leads to another machine unprotected"),
-        ("http://0.0.0.0:4096", "leads to another machine unprotected"),
-        ("http://127.0.0.1.example", "leads to another machine unprotected"),
-        ("http://me:secret@127.0.0.1:4096", "holds a login"),
-        ("127.0.0.1:4096", "is no address"),
-        ("ftp://127.0.0.1", "is no address"),
-        ("http://", "is no address"),
-        ("http://127.0.0.1:99999", "is no address"),
-        ("http://[::1", "is no address"),
-        ("http://127.0.0.1/\x1b[8m", "is no address"),
-        ("http://127.0.0.1/?a=b", "ends in"),
-        ("http://127.0.0.1/#a", "ends in"),
+        ("http://192.168.1.5:4096", "is on another machine"),
+        ("http://localhost.example:4096", "is on another machine"),
+        ("http://0.0.0.0:4096", "is on another machine"),
+        ("http://127.0.0.1.example", "is on another machine"),
+        ("http://me:secret@127.0.0.1:4096", "contains a login"),
+        ("127.0.0.1:4096", "is not a valid address"),
+        ("ftp://127.0.0.1", "is not a valid address"),
+        ("http://", "is not a valid address"),
+        ("http://127.0.0.1:99999", "is not a valid address"),
+        ("http://[::1", "is not a valid address"),
+        ("http://127.0.0.1/\x1b[8m", "is not a valid address"),
+        ("http://127.0.0.1/?a=b", "must not have"),
+        ("http://127.0.0.1/#a", "must not have"),
     ],
 )
 def test_other_addresses_are_refused_and_not_repeated_in_the_message(url: str, why: str) -> None:
@@ -73,8 +73,8 @@ def test_the_password_comes_from_the_named_variable_or_from_opencodes_own() -> N
     ("given", "why"),
     [
         (settings(password_env="MISSING"), "passwordEnv names 'MISSING', which is not set"),
-        (settings(username="a:b"), "username can't hold a colon"),
-        (settings(session="../../config"), "session is no session's id"),
+        (settings(username="a:b"), "username can't contain a colon"),
+        (settings(session="../../config"), "session must be a session id"),
     ],
 )
 def test_unusable_setting_is_reported(given: OpenCodeSettings, why: str) -> None:

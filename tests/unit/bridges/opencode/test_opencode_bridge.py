@@ -151,8 +151,8 @@ async def test_unreachable_server_is_reported_once_and_informed_when_it_is_back(
         assert server.parts(session) == [(text("b.py", "a.py"), True)]
         logged = [(record.levelname, record.message) for record in caplog.records]
         assert [level for level, _ in logged] == ["WARNING", "INFO"]
-        assert logged[0][1].startswith(f"OpenCode at {server.url('')} is not told of the editor: ")
-        assert logged[1][1].endswith("is told of the editor again")
+        assert logged[0][1].startswith(f"OpenCode at {server.url('')} can't be informed: ")
+        assert logged[1][1].endswith("is informed again")
         assert editor.warnings == []
 
 
@@ -168,7 +168,7 @@ async def test_wrong_password_is_reported_once_with_a_remedy(
         server.fault = lambda _: None
         await editor.rest()
     [reported] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-    assert "it wants a password: set OPENCODE_SERVER_PASSWORD" in reported
+    assert "it requires a password: set OPENCODE_SERVER_PASSWORD" in reported
 
 
 async def test_user_action_retries_the_server_at_once(
@@ -220,7 +220,7 @@ async def test_unusable_setting_is_reported_once(editor: Editor) -> None:
         editor.set(url="http://192.168.0.9:4096")
     assert len(editor.tasks) == 0
     [warning] = editor.warnings
-    assert warning.startswith("Stet: settings: bridges.opencode.url leads to another machine")
+    assert warning.startswith("Stet: settings: bridges.opencode.url is on another machine")
     assert warning.endswith("Nothing is sent to OpenCode.")
 
 
@@ -253,7 +253,7 @@ async def test_session_that_refuses_everything_is_reported_once_and_left_alone(
         assert server.parts(other) == [(text("b.py", "a.py"), True)]
         assert editor.bridge.to_json() == {"state": "told", "why": ""}
     [reported] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-    assert reported.endswith("begin another, or start OpenCode anew")
+    assert reported.endswith("start another one, or restart OpenCode")
 
 
 async def test_close_hides_the_part(editor: Editor) -> None:

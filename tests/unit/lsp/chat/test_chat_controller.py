@@ -50,7 +50,7 @@ class SlowDisk(MemorySystem):
 
 
 class Room:
-    """The chats of an editor that takes no edits, an agent that is always done, and a disk."""
+    """The chats of an editor that does not accept edits, an agent that is always done, and a disk."""
 
     def __init__(self, replies: Sequence[Reply] = (DONE,) * 9) -> None:
         self.table = AgentHarness(make_workspace(), replies)
@@ -169,7 +169,7 @@ async def test_message_is_not_sent_twice_and_text_after_it_is_sent() -> None:
     room = Room([later, DONE])
     file = await room.begun("main", "One\n")
     assert await room.send("main") == "One"
-    with pytest.raises(EmptyMessage, match="what stands there has been sent"):
+    with pytest.raises(EmptyMessage, match="this message was already sent"):
         await room.send("main")
     room.disk.write_generated(file, room.text(file) + "Two\n")
     assert await room.chats.send("main", ask) == "t1"  # it runs, and is told

@@ -19,5 +19,7 @@ async def test_what_was_decided_meanwhile_is_not_shown() -> None:
             world.ledger.reject(hunk)
 
     await asyncio.gather(decide(), preview.show([hunk], Encoding.UTF16))
-    assert world.messages == ["Stet: no preview. Nothing of it waits any more."]
+    assert world.messages == [
+        ("Stet: can't show the preview. None of these hunks is pending anymore.")
+    ]
     assert str(world.ledger.hunk(hunk).state) == "rejected"

@@ -15,7 +15,7 @@ async def test_edit_that_the_editor_only_claims_stays_pending() -> None:
     world.open()
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["pending"]
-    assert world.ledger.hunk(hunk).reason.startswith("The editor said that it applied the edit")
+    assert world.ledger.hunk(hunk).reason.startswith("The editor reported the edit as applied")
     assert await world.accept(hunk) == ["accepted"]
 
 
@@ -71,7 +71,7 @@ async def test_edit_refused_twice_is_offered_as_a_patch() -> None:
     page = f"/state/refused-{hunk}.patch"
     assert world.messages == [
         "Stet: not applied. It does not want to.",
-        f"Stet: not applied. It does not want to. It is written down in {page}.",
+        f"Stet: not applied. It does not want to. It was saved to {page}.",
     ]
     assert world.disk(page) == (
         "--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n one\n-two\n+2\n and\n three\n"
@@ -105,5 +105,5 @@ async def test_hunk_that_the_user_overwrote_is_not_undone() -> None:
     await world.accept(hunk)
     world.put("one\nmine\nand\nthree\n")
     assert await world.undo(hunk) == ["accepted"]
-    assert "changed these lines since" in world.messages[0]
+    assert "edited these lines since" in world.messages[0]
     assert world.text() == "one\nmine\nand\nthree\n"

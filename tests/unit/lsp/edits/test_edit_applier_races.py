@@ -131,7 +131,7 @@ async def test_text_typed_while_a_file_is_on_its_way_to_the_trash_stays(
             n_kept += 1
             assert (state, world.operations) == ("pending", []), nth
             assert world.disk("/ws/a.txt") == TEXT
-            assert "not saved" in world.messages[0]
+            assert "unsaved changes" in world.messages[0]
     assert nth < MOST
     assert n_kept or not operations
 
@@ -359,7 +359,7 @@ async def test_accepting_an_applied_hunk_changes_nothing_once_the_file_is_closed
             break
         assert not world.versions, nth
         assert (state, world.disk("/ws/a.txt")) == ("pending", TEXT), nth
-        assert world.ledger.hunk(hunk).reason == "You have changed the text it was made for.", nth
+        assert world.ledger.hunk(hunk).reason == "You edited this text.", nth
     assert 0 < nth < MOST
 
 

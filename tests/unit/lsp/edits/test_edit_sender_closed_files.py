@@ -16,9 +16,9 @@ async def test_unconfirmed_edit_of_a_closed_file_is_not_sent_twice() -> None:
     first, second = world.propose(("two", "2"), ("three", "3"))
     assert await world.accept(first) == ["pending"]
     assert world.shown == [URI]
-    assert "Open it, or save it" in world.messages[-1]
+    assert "Open or save it" in world.messages[-1]
     assert await world.accept(second) == ["pending"]
-    assert "before, and it was not seen" in world.messages[-1]
+    assert "its text never showed it" in world.messages[-1]
     assert len(world.acts) == 1
     world.open(text="one\n2\nand\nthree\n")
     assert await world.accept(second) == ["pending"]

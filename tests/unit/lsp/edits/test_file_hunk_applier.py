@@ -100,7 +100,7 @@ async def test_file_with_unsaved_text_stays_and_the_user_gets_a_remedy(kind: str
     world.put("one\ntyped\n")
     hunk = world.move() if kind == "move" else world.remove()
     assert await world.accept(hunk) == ["pending"]
-    assert "save it" in world.messages[0]
+    assert "save or revert" in world.messages[0]
     assert world.disk("/ws/a.txt") == TEXT
     world.system.add_file("/ws/a.txt", "one\ntyped\n")
     if kind == "move":
@@ -112,7 +112,7 @@ async def test_file_with_unsaved_text_stays_and_the_user_gets_a_remedy(kind: str
         assert world.disk("/ws/a.txt") == "one\ntyped\n"
         assert (
             world.messages[1]
-            == "Stet: a.txt is open in the editor: it is deleted when you close it."
+            == "Stet: a.txt is open in the editor; it will be deleted when you close it."
         )
 
 
@@ -124,7 +124,7 @@ async def test_a_removed_file_lies_in_the_trash_and_comes_back(operations: froze
     assert world.disk("/ws/a.txt") is None
     assert await world.undo(hunk) == ["undone"]
     assert world.system.read_bytes(Path("/ws/a.txt"), 100) == b"\xef\xbb\xbfx\r\n"
-    assert world.messages == ["Stet: a.txt is back from the trash."]
+    assert world.messages == ["Stet: a.txt was restored from the trash."]
 
 
 async def test_deletion_that_the_editor_only_claims_is_pending() -> None:

@@ -149,9 +149,9 @@ REFUSED: dict[str, Callable[[], lsp.WorkspaceEdit]] = {
         text_edit(B, (0, 0, 0, 1, "B")), text_edit(A, (0, 0, 0, 1, "x"), version=7)
     ),
     "can't be opened": lambda: workspace_edit(text_edit(Path("/ws/nope"), (0, 0, 0, 1, ""))),
-    "exists already": lambda: workspace_edit(lsp.CreateFile(uri=uri_of(B))),
-    "is no file of this machine": lambda: workspace_edit(lsp.CreateFile(uri="untitled:x")),
-    "takes no snippets": lambda: workspace_edit(
+    "already exists": lambda: workspace_edit(lsp.CreateFile(uri=uri_of(B))),
+    "is not a file on this machine": lambda: workspace_edit(lsp.CreateFile(uri="untitled:x")),
+    "does not support snippets": lambda: workspace_edit(
         lsp.TextDocumentEdit(
             lsp.OptionalVersionedTextDocumentIdentifier(uri=uri_of(A)),
             [

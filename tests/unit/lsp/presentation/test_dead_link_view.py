@@ -32,8 +32,8 @@ def found(*scopes: DeadLinkScope) -> dict[str, list[str]]:
     return texts | ({"": missing} if missing else {})
 
 
-GUID = ["'Guid' leads to no file. Like it: docs/guide.md."]
-NONE, ZZZ = ["'none.md' leads to no file."], ["'zzz' leads to no file."]
+GUID = ["'Guid' does not exist. Similar: docs/guide.md."]
+NONE, ZZZ = ["'none.md' does not exist."], ["'zzz' does not exist."]
 
 
 def test_dead_links_are_searched_in_the_given_scope() -> None:

@@ -6,16 +6,16 @@ from stet.lsp.presentation.generated_documents import render_request_log
 from stet.privacy.request_log import MAX_PARTS, Recipient, RequestRecord, short_names
 
 HEAD = """\
-# What was sent
+# Request log
 
-Every request that left Stet in this workspace, the latest first: to models, also those on this
-machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. No text is kept here.
-Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
+Every request that Stet sent from this workspace, latest first: to models (including local
+ones), embedding endpoints, search APIs, web hosts and OpenCode. The text itself is not stored here.
+Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 """
 
 
 def test_empty_log_has_a_notice() -> None:
-    assert render_request_log(()) == f"{HEAD}\nNothing has been sent.\n"
+    assert render_request_log(()) == f"{HEAD}\nNo requests yet.\n"
 
 
 def test_latest_request_comes_first_with_host_places_and_redactions() -> None:
@@ -43,24 +43,24 @@ def test_latest_request_comes_first_with_host_places_and_redactions() -> None:
         ),
     )
     assert render_request_log(sent, n_older=1) == snapshot("""\
-# What was sent
+# Request log
 
-Every request that left Stet in this workspace, the latest first: to models, also those on this
-machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. No text is kept here.
-Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
+Every request that Stet sent from this workspace, latest first: to models (including local
+ones), embedding endpoints, search APIs, web hosts and OpenCode. The text itself is not stored here.
+Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 
 2 requests, about 2,002 tokens, 3 secrets redacted.
 
 ## 1970-01-01T00:00:01Z: model `smollm2` at `this machine`
 
-About 2,000 tokens (8,000 characters), turn `t1` of the chat `main`. Redacted: 2 AWS key, 1 password.
+About 2,000 tokens (8,000 characters), turn `t1`, chat `main`. Redacted: 2 AWS key, 1 password.
 
 - `file a.py lines 1-2`
 - `the question`
 
 ## 1970-01-01T00:00:00Z: embeddings `m` at `e.example`
 
-About 2 tokens (9 characters). No secret was found in it.
+About 2 tokens (9 characters). No secrets found.
 
 - `2 passages`
 

@@ -73,35 +73,35 @@ def test_a_conflict_in_plain_text_shows_three_sides() -> None:
     )
     assert hover_text(hunk, markdown=False) == snapshot("""\
 Change 1
-(does not apply now: you have changed it)
-(keep yours, take the proposal, put both in, or have it done again)
-It was made for:
+Conflict: you have changed it.
+Keep yours, take the proposal, keep both, or retry.
+Original:
 base
-You have:
+Yours:
 mine
-It proposes:
+Proposed:
 theirs\
 """)
     assert hover_text(hunk, markdown=True) == snapshot("""\
 **h1** Change 1
 
-(does not apply now: you have changed it)
+Conflict: you have changed it.
 
-(keep yours, take the proposal, put both in, or have it done again)
+Keep yours, take the proposal, keep both, or retry.
 
-It was made for:
+Original:
 
 ```
 base
 ```
 
-You have:
+Yours:
 
 ```
 mine
 ```
 
-It proposes:
+Proposed:
 
 ```
 theirs

@@ -1,4 +1,4 @@
-"""A hunk whose block is on its way into the text is decided by nothing else."""
+"""A hunk whose block is being applied is decided by nothing else."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ def test_a_hunk_whose_block_is_on_its_way_is_not_decided_meanwhile(
     page.propose(NEW)
     edit = page.ledger.blocks.show(page.document, ("h1", "h2"))
     assert edit is not None
-    with pytest.raises(ReviewError, match=r"on its way|already have"):
+    with pytest.raises(ReviewError, match=r"is being applied|already have"):
         decide(page)
     if comes:
         page.apply(*changes_between(page.text, edit.apply(page.text)))
@@ -62,7 +62,7 @@ def test_the_users_own_text_is_not_taken_while_the_markers_of_a_conflict_are_on_
     page.edit("two", "zwei")
     edit = page.ledger.blocks.show(page.document, ("h1",))
     assert edit is not None
-    with pytest.raises(WrongHunkState, match="h1 is on its way into the text"):
+    with pytest.raises(WrongHunkState, match="h1 is being applied"):
         page.ledger.take_mine("h1")
     page.apply(*changes_between(page.text, edit.apply(page.text)))
     page.take_out("h1")

@@ -76,7 +76,7 @@ def test_a_document_mark_of_yaml_is_no_front_matter() -> None:
         ("after:", "There is no position"),
         ("", "There is no position"),
         ("middle", "Use one of: start, end, after:## Heading"),
-        ("create", "The file exists already"),
+        ("create", "The file already exists"),
         ("after:## None", "There is no heading '## None'. The headings are: # A."),
     ],
 )
@@ -142,7 +142,7 @@ def test_text_that_resembles_a_heading_is_no_heading(heading: str) -> None:
 
 
 def test_an_ambiguous_heading_is_refused_with_its_lines() -> None:
-    with pytest.raises(InvalidInstruction, match=r"stands at lines 9, 20\. Add its parent"):
+    with pytest.raises(InvalidInstruction, match=r"is at lines 9, 20\. Add its parent"):
         done("after:### Linux", "new", NOTE)
 
 

@@ -78,7 +78,7 @@ def test_conflict_begins_with_typing_inside_a_hunk_and_ends_with_its_undo(
 def test_conflict_has_a_reason(theirs: str) -> None:
     page = PicturedReview(f"~ two\n! twxo\n{theirs}")
     (hunk,) = page.hunks
-    assert hunk.reason == "you have changed the text it was made for"
+    assert hunk.reason == "you edited this text"
 
 
 def test_conflict_ends_when_the_deleted_lines_of_a_hunk_come_back() -> None:

@@ -126,7 +126,7 @@ async def test_instructions_are_found_by_a_process_of_its_own() -> None:
 
 async def test_a_text_that_is_too_long_is_not_read() -> None:
     document = TextDocument("file:///w/a.py", "x" * (MAX_CHARACTERS + 1), 1, "python")
-    with pytest.raises(CommentsUnreadable, match="characters; comments are looked for"):
+    with pytest.raises(CommentsUnreadable, match="characters; comments are only found"):
         await read_ai_comments(document, "a.py", System())
 
 
