@@ -82,8 +82,8 @@ def review_two_files(editor: VSCode, shown: Shown) -> None:
     assert given.EMPTY.summary not in lenses
     shown.saw("lens", "above the hunk")
     editor.wait_for_text(given.CART)
-    editor.do(lambda page: page.wait_for_selector(".squiggly-info"))
-    shown.saw("diagnostics", "underline")
+    editor.do(lambda page: page.wait_for_selector(".glyph-margin-widgets .cgmr"))
+    shown.saw("diagnostics", "drawn into the text")
     editor.shot("review")
     text = accept(editor, LABEL, given.CART)
     shown.saw("accept", "`Alt+A y`")

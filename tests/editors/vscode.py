@@ -150,9 +150,22 @@ class VSCode:
         self.do(lambda page: page.click(selector))
 
     def action(self, title: str) -> None:
-        """Choose from VS Code's menu of code actions at the cursor."""
-        self.keys("Control+.")
-        self.click(f'.action-widget .monaco-list-row.action:has-text("{title}")')
+        """Choose from VS Code's menu of code actions at the cursor.
+
+        An automatic request right after typing replaces that of the menu, which then never opens:
+        the key is repeated.
+        """
+        row = f'.action-widget .monaco-list-row.action:has-text("{title}")'
+
+        def choose(page: Page) -> bool:
+            page.keyboard.press("Control+.")
+            with suppress(Late):
+                page.click(row, timeout=10_000)
+                return True
+            page.keyboard.press("Escape")
+            return False
+
+        assert any(self.do(choose) for _ in range(6)), f"no action {title!r}"
 
     def save_all(self) -> None:
         """Save every file."""

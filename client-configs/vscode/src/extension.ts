@@ -5,6 +5,7 @@ import { Asking, CONTEXT_SCHEME } from './asking';
 import { Badges } from './badges';
 import { Chats } from './chats';
 import { setContext, watchCursor } from './contextKeys';
+import { Decorations } from './decorations';
 import { Diff } from './diff';
 import { Finding } from './finding';
 import { Hunks } from './hunks';
@@ -33,6 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
   }, log, began);
   const where = new Where(stet);
   const diff = new Diff(stet, hunks);
+  const decorations = new Decorations(stet, hunks);
   const asking = new Asking(stet, where);
   const chats = new Chats(stet);
   const reviewing = new Reviewing(stet, hunks, diff);
@@ -48,6 +50,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext, openChat, newChat, send,
     accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll,
     next, previous, undo, restore, resolve, review, preview, diff: reviewing.diff,
+    toggle: decorations.toggle,
     search, reindex, attach, attached, deadLinks, clearDeadLinks,
     menu: () => menu(stet),
     restart: () => stet.start(),
@@ -58,7 +61,7 @@ export function activate(context: vscode.ExtensionContext): void {
     context.subscriptions.push(vscode.commands.registerCommand(`stet.ui.${name}`, run));
   }
   context.subscriptions.push(
-    log, hunks, status, stet, where, diff, chats, new Badges(hunks), watchCursor(reviewing, hunks),
+    log, hunks, status, stet, where, diff, decorations, chats, new Badges(hunks), watchCursor(reviewing, hunks),
     vscode.workspace.registerTextDocumentContentProvider(CONTEXT_SCHEME, asking),
     vscode.workspace.onDidGrantWorkspaceTrust(() => stet.configure()),
     vscode.workspace.onDidChangeConfiguration((event) => {

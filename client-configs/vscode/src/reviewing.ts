@@ -172,7 +172,10 @@ export class Reviewing {
   private async markNow({ uri, line, isPage }: At): Promise<Mark | undefined> {
     if (isPage) return undefined;
     const found = (await this.server.run<Proposal[]>('stet.proposals', { uri: this.server.uriOf(uri) })) ?? [];
-    const here = found.filter((one) => (one.state === 'pending' || one.state === 'conflict') && isOn(one, line)).at(-1);
+    const open = found.filter(({ state }) => state === 'pending' || state === 'conflict');
+    // Next Hunk goes to the line above an insertion.
+    const isBelow = (one: Proposal) => one.kind === 'add' && one.range.start.line === line + 1;
+    const here = open.filter((one) => isOn(one, line)).at(-1) ?? open.find(isBelow);
     if (!here) return undefined;
     const { start, end } = here.range;
     const range = new vscode.Range(start.line, start.character, end.line, end.character);

@@ -143,7 +143,7 @@ export class Server implements vscode.Disposable {
       },
       middleware: {
         handleDiagnostics: (uri, found, next) => {
-          next(uri, found);
+          next(uri, found.map(shortened));
           this.listener.diagnostics(uri, found);
         },
         provideCodeLenses: async (document, token, next) => withDiff((await next(document, token)) ?? []),
@@ -312,6 +312,19 @@ export class Server implements vscode.Disposable {
   dispose(): void {
     void this.stop();
   }
+}
+
+/**
+ * A hunk's diagnostic at its first character: the lines are marked in the text already, and a hover shows
+ * the server's diff alone. Conflicts and questions keep their range.
+ */
+function shortened(diagnostic: vscode.Diagnostic): vscode.Diagnostic {
+  if (diagnostic.code !== 'proposal') return diagnostic;
+  const { start } = diagnostic.range;
+  // The client's own class: it sends back what the server attached.
+  const copy: vscode.Diagnostic = Object.assign(Object.create(Object.getPrototypeOf(diagnostic)), diagnostic);
+  copy.range = new vscode.Range(start, start.translate(0, 1));
+  return copy;
 }
 
 /** The lenses of the server, each hunk with one more that shows the file's diff. */
