@@ -18,7 +18,7 @@ def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
     """Return the diff of the hunks under the cursor, or null."""
     uri = params.text_document.uri
     place = _record_position(state, uri, params.position, ActivitySource.HOVER)
-    if place is None or not state.ledger.is_tracked(uri):
+    if place is None:
         return None
     here = Range(place, place)
     hunks = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
