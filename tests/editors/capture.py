@@ -109,9 +109,9 @@ def record(folder: Path) -> str:
         size = ("-x", str(COLUMNS), "-y", str(LINES))
         tmux("-f", os.devnull, "new-session", "-d", *size, str(bin_folder / "nvim"), "cart.py")
         tmux("wait-for", "attached")
-        tmux("send-keys", "13GVjj", "\\r", "Add documentation", "Enter")
+        tmux("send-keys", "13GVjj", "\\kr", "Add documentation", "Enter")
         tmux("wait-for", "proposed")
-        tmux("send-keys", "gg]h")
+        tmux("send-keys", "gg]v")
         tmux("wait-for", "shown")
         return tmux("capture-pane", "-e", "-N", "-p")
     finally:

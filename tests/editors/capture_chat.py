@@ -83,10 +83,10 @@ def record(folder: Path) -> str:
     try:
         size = ("-x", str(COLUMNS), "-y", str(LINES))
         tmux("-f", os.devnull, "new-session", "-d", *size, str(bin_folder / "nvim"), "cart.py")
-        until("## You", "\\t", "Space")  # pressed too early this is a motion to the next space
+        until("## You", "\\kt", "Space")  # pressed too early this is a motion to the next space
         tmux("send-keys", "Go", "What happens with a discount of 2 in `total`? Mend it.", "Escape")
         pause()
-        tmux("send-keys", "\\s")
+        tmux("send-keys", "\\ks")
         until("2. Cut it")
         tmux("send-keys", "Go", "An error, please", "Escape")
         until("An error, please")

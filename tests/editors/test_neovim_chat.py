@@ -18,11 +18,11 @@ def test_a_question_is_sent_from_the_chat_and_answered_while_the_user_types(neov
         {"a.txt": "one\n"},
         [{"text": words, "tool_calls": [read]}, {"hold": "$HOLD", "tool_calls": [fine]}],
     )
-    editor.keys("\\t")
+    editor.keys("\\kt")
     editor.wait("vim.bo.filetype == 'markdown'", "the chat is shown")
     editor.wait("#vim.lsp.get_clients({ bufnr = 0 }) == 1", "Stet serves it")
     assert editor.lua("return #vim.lsp.get_clients({ name = 'stet' })") == 1
-    editor.keys("GoTell me<Esc>\\sGo")
+    editor.keys("GoTell me<Esc>\\ksGo")
     for n in range(40):
         editor.keys(f"<lt>{n}>")
     editor.wait(

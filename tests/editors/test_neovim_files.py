@@ -38,11 +38,11 @@ def test_accepting_and_writing_leaves_exactly_this_on_the_disk(
     neovim: Begin, before: str, old: str, new: str, after: str
 ) -> None:
     editor = neovim({"f.txt": before}, script(edit("f.txt", old, new)), lua="vim.o.fixeol = false")
-    editor.keys("\\aplease<CR>")
+    editor.keys("\\kaplease<CR>")
     editor.wait("#T.hunks() == 1", "one hunk")
     assert editor.on_disk("f.txt") == before
     assert not editor.lua("return vim.bo.modified")
-    editor.keys("\\Y")
+    editor.keys("\\kY")
     editor.wait_for_states("accepted")
     assert editor.on_disk("f.txt") == before
     editor.keys(":write<CR>")
@@ -62,9 +62,9 @@ def test_wide_characters_in_the_hunk_and_the_selection(neovim: Begin, encoding: 
     calls = [edit("a.py", "x = '😀漢' + 'a'\n", "x = '😀漢a'  # 😀\n")]
     editor = neovim({"a.py": text}, script(*calls), lua=lua)
     assert editor.lua("return T.client().offset_encoding") == encoding
-    editor.keys("2G0f漢vf'\\ajoin<CR>")
+    editor.keys("2G0f漢vf'\\kajoin<CR>")
     editor.wait_for_hunks(1)
-    editor.keys("\\y")
+    editor.keys("\\ky")
     editor.wait_for_lines(["# 漢字 😀 é", "x = '😀漢a'  # 😀", "y = 1"])
     editor.keys("2G0f漢vE")
     editor.wait_for_context("漢a'")
@@ -73,14 +73,14 @@ def test_wide_characters_in_the_hunk_and_the_selection(neovim: Begin, encoding: 
 def test_a_new_file_is_proposed_and_made_when_accepted(neovim: Begin) -> None:
     call = {"name": "create_file", "arguments": {"file": "lib/new.py", "content": "x = 1\ny = 2\n"}}
     editor = neovim({"a.py": "import new\n"}, script(call))
-    editor.keys("\\amake it<CR>")
+    editor.keys("\\kamake it<CR>")
     editor.wait_for_states("pending")
     assert not (editor.root / "lib").exists()
-    editor.keys("]h")
+    editor.keys("]v")
     editor.wait("vim.api.nvim_buf_get_name(0):match('lib/new.py$')", "the file to be is shown")
     editor.wait_for_hunks(0)
     assert editor.lines() == [""]
-    editor.keys("\\y")
+    editor.keys("\\ky")
     editor.wait_for_states("accepted")
     editor.wait_for_lines(["x = 1", "y = 2"])
     editor.keys(":write ++p<CR>")

@@ -22,7 +22,7 @@ def test_blocks_are_decided_by_command_and_by_hand_and_come_back_by_undo(neovim:
         edit("a.py", "three\n", "three\nfour\n", "More"),
     )
     editor = neovim({"a.py": TEXT}, [*script(calls[0])[:1], *script(calls[1])], lua=INLINE)
-    editor.keys("gg\\achange it<CR>")
+    editor.keys("gg\\kachange it<CR>")
     editor.wait_for_lines(["one", *FIRST, "three", *SECOND])
     editor.wait_for_states("pending", "pending")
 

@@ -33,13 +33,13 @@ def test_status_line_shows_running_turns_and_pending_hunks(neovim: Begin) -> Non
     read = {"tool_calls": [{"name": "read_file", "arguments": {"file": "b.py"}}]}
     editor = neovim({"a.py": GREET, "b.py": "b = 1\n"}, [read, *greet_script(held=True)])
     status(editor, "Stet")
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait(f"{STATUS}:match('^Stet: script.json: round 2 of 10')", "it runs")
     editor.release()
     status(editor, "Stet: 2 hunks")
     editor.keys("5GA  # mine<Esc>ciwmine<Esc>")
     status(editor, "Stet: 1 conflict, 1 hunk")
-    editor.keys("u11G\\y")
+    editor.keys("u11G\\ky")
     editor.wait(f"not {STATUS}:find('2')", "one is accepted")
     editor.kill_server()
     status(editor, "")
@@ -50,28 +50,28 @@ def test_status_line_shows_a_question(neovim: Begin) -> None:
     editor = neovim(
         {"a.py": GREET}, [{"tool_calls": [{"name": "ask_user", "arguments": question}]}]
     )
-    editor.keys("\\awhich<CR>")
+    editor.keys("\\kawhich<CR>")
     status(editor, "Stet: waiting for your answer · which, 1 question")
-    editor.keys("\\x")
+    editor.keys("\\kx")
     status(editor, "Stet")
 
 
 def test_the_list_of_what_waits_leads_there_and_follows(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET, "b.py": "b = 1\n"}, greet_script())
-    editor.keys("\\l")
+    editor.keys("\\kl")
     reported(editor, "Stet: nothing found")
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
-    editor.keys("\\l")
+    editor.keys("\\kl")
     editor.wait("vim.bo.buftype == 'quickfix'", "the list is open")
     assert listed(editor) == [(5, "Use an f-string"), (11, "Use an f-string")]
     editor.keys("j<CR>")
     editor.wait("vim.bo.buftype == '' and vim.fn.line('.') == 11", "the cursor is at the hunk")
-    editor.keys("\\y")
+    editor.keys("\\ky")
     editor.wait(f"#{LIST}.items == 1", "what is accepted is listed no more")
     editor.keys("ggO# typed<Esc>")
     editor.wait(f"{LIST}.items[1].lnum == 6", "the list follows the text")
-    editor.keys("\\N")
+    editor.keys("\\kN")
     editor.wait(f"#{LIST}.items == 0", "nothing waits")
     editor.wait_for_states("rejected", "accepted")
 
@@ -79,16 +79,16 @@ def test_the_list_of_what_waits_leads_there_and_follows(neovim: Begin) -> None:
 def test_another_list_is_left_alone(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
     editor.lua("vim.fn.setqflist({ { filename = 'a.py', lnum = 3, text = 'mine' } })")
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     assert listed(editor) == [(3, "mine")]
 
 
 def test_a_file_is_attached_and_taken_off(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, [])
-    editor.keys("\\+")
+    editor.keys("\\k+")
     reported(editor, "Stet: attached: a.py")
-    editor.keys("\\-")
+    editor.keys("\\k-")
     reported(editor, "Stet: attached: no file")
     assert editor.command("stet.context")["files"] == []
 
@@ -96,10 +96,10 @@ def test_a_file_is_attached_and_taken_off(neovim: Begin) -> None:
 def test_a_question_without_edits_and_a_comment_have_their_keys(neovim: Begin) -> None:
     doubled = script(edit("a.py", "x = 1  # double it AI!", "x = 2", "Double x"))
     editor = neovim({"a.py": "x = 1  # double it AI!\n"}, [{"text": "It is one."}, *doubled])
-    editor.keys("\\ewhat is x<CR>")
+    editor.keys("\\kewhat is x<CR>")
     reported(editor, "It is one.")
     assert editor.command("stet.turn", turn="t1")["mode"] == "ask"
-    editor.keys("\\i")
+    editor.keys("\\ki")
     editor.wait_for_hunks(0)
     assert [hunk["new"] for hunk in editor.command("stet.proposals")][-1] == "x = 2\n"
 
@@ -118,9 +118,9 @@ def test_a_missing_program_is_reported_once_and_with_what_to_do(neovim: Begin) -
 
 def test_the_key_for_rejecting_asks_why_only_where_there_is_a_hunk(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
-    editor.keys("1G\\n")
+    editor.keys("1G\\kn")
     reported(editor, "Stet: no hunk on this line")
     assert editor.lua("return vim.fn.mode()") == "n"
     assert editor.states() == ["pending", "pending"]
@@ -131,9 +131,9 @@ def test_a_question_that_is_being_answered_covers_the_text_no_more(neovim: Begin
     script = [{"tool_calls": [{"name": "ask_user", "arguments": question}]}]
     choose = "vim.ui.select = function(items) T.offered = items end"
     editor = neovim({"a.py": GREET}, script, lua=choose)
-    editor.keys("\\awhich<CR>")
+    editor.keys("\\kawhich<CR>")
     editor.wait("#vim.api.nvim_list_wins() == 2", "it is shown")
-    editor.keys("\\q")
+    editor.keys("\\kq")
     editor.wait("T.offered", "it may be chosen")
     assert editor.lua("return #vim.api.nvim_list_wins()") == 1
 
@@ -152,8 +152,8 @@ def test_the_readme_lists_every_key_and_no_other() -> None:
     page = (PLUGIN / "README.md").read_text()
     table = page[page.index("| key | does |") : page.index("A hunk is drawn where it is")]
     first_cells = "".join(row.split("|")[1] for row in table.splitlines() if "|" in row)
-    named = re.findall(r"<leader>\S|[][]h", first_cells)
-    also = re.findall(r"\(`(<leader>.)`: ", table)
+    named = re.findall(r"<leader>k\S|[][]v", first_cells)
+    also = re.findall(r"\(`(<leader>k.)`: ", table)
     assert len(keys) > 20
     assert keys == sorted(named + also)
 

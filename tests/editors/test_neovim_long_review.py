@@ -69,7 +69,7 @@ class Page:
         """Press keys on the line of a hunk, which is then no longer pending."""
         self.editor.keys(f"{self.lines.index(self.waiting.pop(n)) + 1}G{keys}")
 
-    def accept(self, n: int, keys: str = "\\y") -> None:
+    def accept(self, n: int, keys: str = "\\ky") -> None:
         """Accept a hunk with keys."""
         line = self.waiting[n]
         self.decide(n, keys)
@@ -125,7 +125,7 @@ def test_thirty_hunks_with_typing_between_and_a_death_in_the_middle_end_exactly(
 ) -> None:
     editor = neovim({"a.txt": TEXT}, proposing())
     page = Page(editor)
-    editor.keys("\\aplease<CR>")
+    editor.keys("\\kaplease<CR>")
     page.type_at("# part 01", "O# above<Esc>", ["# above", "# part 01"])
     page.type_at("# part 25", "o# in part 25<Esc>", ["# part 25", "# in part 25"])
     editor.release()
@@ -190,7 +190,7 @@ def merge_and_conflict(page: Page) -> None:
     page.type_in_hunk(16, "f*r/", "size_16 = width / height + 16")
     page.type_in_hunk(19, "f+r/", "size_19 = width * height / 19")
     page.editor.wait("vim.tbl_contains(T.proposed(), -1)", "it is a conflict")
-    page.decide(19, "\\c1<CR>")
+    page.decide(19, "\\kc1<CR>")
     wait_for_state(page.editor, 19, "rejected")
     page.check()
 
@@ -212,7 +212,7 @@ def die_and_come_back(page: Page) -> None:
 def go_on_and_go_back(page: Page) -> None:
     """Reject some hunks, undo accepted ones, restore rejected ones, accept the rest."""
     for n in (8, 15, 20):
-        page.decide(n, "\\nnot this<CR>")
+        page.decide(n, "\\knnot this<CR>")
         wait_for_state(page.editor, n, "rejected")
     page.accept(10)
     page.accept(22)
@@ -220,7 +220,7 @@ def go_on_and_go_back(page: Page) -> None:
     page.type_at("# part 01", "o# typed later<Esc>", ["# part 01", "# typed later"])
     page.type_at("keep(size_03)", "O# and here<Esc>", ["# and here", "keep(size_03)"])
     page.check()
-    page.type_at("size_01 = width * height - 1", "\\u", ["size_01 = width * height + 1"])
+    page.type_at("size_01 = width * height - 1", "\\ku", ["size_01 = width * height + 1"])
     wait_for_state(page.editor, 1, "undone")
     page.check()
     third = page.editor.command("stet.proposals", text="part 03")[0]["hunk"]
@@ -229,9 +229,9 @@ def go_on_and_go_back(page: Page) -> None:
     page.check()
 
     page.waiting[20] = 'print("size 20", size_20)'
-    page.editor.keys(f"{page.lines.index(page.waiting[20]) + 1}G\\b")
+    page.editor.keys(f"{page.lines.index(page.waiting[20]) + 1}G\\kb")
     page.check()
-    page.editor.keys("\\Y")
+    page.editor.keys("\\kY")
     while page.waiting:
         page.write(*page.waiting.popitem())
     page.check()

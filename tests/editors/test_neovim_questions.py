@@ -33,7 +33,7 @@ def reported(editor: Neovim, text: str) -> None:
 
 def answered_with(editor: Neovim) -> str:
     """Return the user's answer as the turn's chat shows it."""
-    editor.keys("\\t")
+    editor.keys("\\kt")
     editor.wait(
         "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('Your answer')", "the chat"
     )
@@ -43,19 +43,19 @@ def answered_with(editor: Neovim) -> str:
 def test_a_question_interrupts_nobody_who_types_and_waits_for_its_key(neovim: Begin) -> None:
     script = [asking("Which one?", "This", "That"), HELD]
     editor = neovim({"a.txt": "one\n"}, script, lua=CHOOSE)
-    editor.keys("\\a")
+    editor.keys("\\ka")
     editor.keys("o")
     for n in range(20):
         editor.keys(f"{n} ")
     reported(editor, "Stet: Which one?")
-    reported(editor, "(answer: \\\\q)")
+    reported(editor, "(answer: \\\\kq)")
     for n in range(20, 40):
         editor.keys(f"{n} ")
     editor.keys("<Esc>")
     typed = "".join(f"{n} " for n in range(40))
     editor.wait_for_lines(["one", typed])
     editor.lua("T.choice = 2")
-    editor.keys("\\q")
+    editor.keys("\\kq")
     editor.wait("T.offered", "it may be chosen")
     assert editor.lua("return T.offered") == ["Which one?", ["This", "That", "In your own words"]]
     assert answered_with(editor) == "*Your answer: That*"
@@ -66,16 +66,16 @@ def test_a_question_interrupts_nobody_who_types_and_waits_for_its_key(neovim: Be
 @pytest.mark.parametrize("choices", [(), ("This", "That")])
 def test_question_is_answered_with_text(neovim: Begin, choices: tuple[str, ...]) -> None:
     editor = neovim({"a.txt": "one\n"}, [asking("Which one?", *choices), HELD], lua=CHOOSE)
-    editor.keys("\\a")
-    reported(editor, "(answer: \\\\q)")
+    editor.keys("\\ka")
+    reported(editor, "(answer: \\\\kq)")
     editor.lua("T.choice, T.words = 3, 'Neither'")
-    editor.keys("\\q")
+    editor.keys("\\kq")
     assert answered_with(editor) == "*Your answer: Neither*"
 
 
 def test_answer_key_reports_that_nothing_is_asked(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
-    editor.keys("\\q")
+    editor.keys("\\kq")
     reported(editor, "Stet: nothing waits for your answer")
 
 
@@ -92,14 +92,14 @@ def test_a_long_answer_is_shown_at_the_cursor_and_goes_with_it(neovim: Begin) ->
 
 def test_a_refused_command_is_one_plain_sentence(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
-    editor.keys("\\s")
+    editor.keys("\\ks")
     reported(editor, "Stet: nothing to send: write below the last `## You`")
     assert "-328" not in editor.lua("return vim.fn.execute('messages')")
 
 
 def test_what_a_question_would_send_is_shown_beside_the_text(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
-    editor.keys("\\v")
+    editor.keys("\\kv")
     editor.wait("vim.bo.buftype == 'nofile'", "it is shown")
     lines = editor.lines()
     assert lines[0].startswith("About ")
@@ -109,10 +109,10 @@ def test_what_a_question_would_send_is_shown_beside_the_text(neovim: Begin) -> N
 
 def test_a_chat_that_stet_has_written_in_never_asks_to_be_saved(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
-    editor.keys("\\t")
+    editor.keys("\\kt")
     editor.wait("vim.bo.filetype == 'markdown'", "the chat is shown")
     editor.wait("#vim.lsp.get_clients({ bufnr = 0 }) == 1", "Stet serves it")
-    editor.keys("GoHello<Esc>\\s")
+    editor.keys("GoHello<Esc>\\ks")
     editor.wait(
         "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('%*completed')", "it ends"
     )

@@ -13,15 +13,15 @@ Begin = Callable[..., Neovim]
 
 def test_a_function_is_selected_asked_about_and_reviewed_by_keys(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("4GVGk\\ause f-strings<CR>")
+    editor.keys("4GVGk\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     assert editor.lines() == GREET_FILE.before
     assert editor.on_disk("a.py") == GREET
 
-    editor.keys("5G\\y")
+    editor.keys("5G\\ky")
     editor.wait_for_lines(GREET_FILE.first)
     editor.wait_for_states("accepted", "pending")
-    editor.keys("11G\\nkeep it plain<CR>")
+    editor.keys("11G\\knkeep it plain<CR>")
     editor.wait_for_states("accepted", "rejected")
     assert editor.command("stet.proposals")[1]["reason"] == "keep it plain"
     assert editor.lines() == GREET_FILE.first
@@ -34,7 +34,7 @@ def test_a_function_is_selected_asked_about_and_reviewed_by_keys(neovim: Begin) 
 
 def test_a_hunk_is_accepted_from_the_menu_of_code_actions(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     editor.keys("11G")
     editor.lua(
@@ -49,9 +49,9 @@ def test_a_hunk_is_accepted_from_the_menu_of_code_actions(neovim: Begin) -> None
 
 def test_next_and_previous_go_round_and_all_hunks_are_shown_in_the_text(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("gg\\ause f-strings<CR>")
+    editor.keys("gg\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
-    for key, line in (("]h", 5), ("]h", 11), ("]h", 5), ("[h", 11), ("[h", 5)):
+    for key, line in (("]v", 5), ("]v", 11), ("]v", 5), ("[v", 11), ("[v", 5)):
         editor.keys(key)
         editor.wait(f"vim.fn.line('.') == {line}", f"{key} goes to line {line}")
     editor.wait_for_rows(
@@ -71,17 +71,17 @@ def test_other_diagnostics_are_shown_as_the_user_has_them(neovim: Begin) -> None
 def test_a_selection_is_rewritten(neovim: Begin) -> None:
     reply = {"text": 'Here:\n```python\n    message = f"Hello {name}"\n```\n'}
     editor = neovim({"a.py": GREET}, [reply])
-    editor.keys("5GV\\ruse an f-string<CR>")
+    editor.keys("5GV\\kruse an f-string<CR>")
     editor.wait_for_hunks(4)
     assert editor.lua("return vim.fn.mode()") == "n"
     assert editor.lines() == GREET_FILE.before
-    editor.keys("\\y")
+    editor.keys("\\ky")
     editor.wait_for_lines(GREET_FILE.first)
 
 
 def test_a_question_without_a_selection_asks_at_the_cursor(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("7G\\awhat now<CR>")
+    editor.keys("7G\\kawhat now<CR>")
     editor.wait_for_hunks(4, 10)
     turn = editor.command("stet.turn", turn=editor.command("stet.proposals")[0]["turn"])
     assert (turn["mode"], turn["prompt"], turn["state"]) == ("agent", "what now", "completed")
@@ -89,9 +89,9 @@ def test_a_question_without_a_selection_asks_at_the_cursor(neovim: Begin) -> Non
 
 def test_a_turn_is_cancelled_by_a_key(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script(held=True))
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait("#(T.poll('stet.status') or { turns = {} }).turns == 1", "a turn runs")
-    editor.keys("\\x")
+    editor.keys("\\kx")
     editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "no turn is running")
     editor.release()
     assert editor.hunks() == []
@@ -102,11 +102,11 @@ def test_an_abandoned_prompt_asks_nothing_and_an_abandoned_reason_rejects_nothin
     neovim: Begin,
 ) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("\\anever mind<Esc>")
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kanever mind<Esc>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
-    editor.keys("5G\\nnever mind<Esc>")
-    editor.keys("11G\\n<CR>")
+    editor.keys("5G\\knnever mind<Esc>")
+    editor.keys("11G\\kn<CR>")
     editor.wait_for_states("pending", "rejected")
     assert not editor.command("stet.proposals")[1].get("reason")
 
@@ -126,7 +126,7 @@ def test_the_server_knows_cursor_selection_and_unsaved_text(neovim: Begin) -> No
 
 def test_a_server_that_dies_comes_back_with_its_hunks_and_costs_no_key(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     editor.kill_server()
     editor.wait("#vim.lsp.get_clients({ name = 'stet' }) == 0", "Neovim noticed")
@@ -134,7 +134,7 @@ def test_a_server_that_dies_comes_back_with_its_hunks_and_costs_no_key(neovim: B
     editor.wait_for_hunks(5, 11)
     assert editor.lines() == ["still here", *GREET_FILE.before]
     assert editor.on_disk("a.py") == GREET
-    editor.keys("6G\\y")
+    editor.keys("6G\\ky")
     editor.wait_for_lines(["still here", *GREET_FILE.first])
     editor.wait_for_states("accepted", "pending")
 
@@ -147,12 +147,12 @@ def test_a_server_that_dies_all_the_time_stays_dead_until_a_key_starts_it(neovim
         editor.wait("(T.client() or {}).initialized", "it is started again")
     editor.kill_server()
     editor.wait("#vim.lsp.get_clients({ name = 'stet' }) == 0", "Neovim noticed")
-    editor.keys("ggOstill here<Esc>\\y")
+    editor.keys("ggOstill here<Esc>\\ky")
     editor.wait_for_lines(["still here", *GREET_FILE.before])
     editor.wait("(T.client() or {}).initialized", "the key has started it")
     editor.wait("(T.poll('stet.status') or {}).ready", "Stet is ready")
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(5, 11)
-    editor.keys("6G\\y")
+    editor.keys("6G\\ky")
     editor.wait_for_lines(["still here", *GREET_FILE.first])
     editor.wait_for_states("accepted", "pending")

@@ -42,7 +42,7 @@ def test_the_scenario_ends_with_the_same_bytes_as_in_every_editor(
         undo_in_the_editor(editor, shown)
         answer_a_question(editor, shown)
         carry_out_a_comment(editor, shown)
-        editor.keys(f":edit stock.py<CR>\\a{given.MORE}<CR>")
+        editor.keys(f":edit stock.py<CR>\\ka{given.MORE}<CR>")
         wait_for(editor, ADD, COUNT)
         cancel_a_turn(editor, shown)
         save_all(editor)
@@ -50,7 +50,7 @@ def test_the_scenario_ends_with_the_same_bytes_as_in_every_editor(
     with running(begin) as editor:
         editor.open("stock.py")
         wait_for(editor, ADD, COUNT)
-        decide(editor, ADD, "\\y")
+        decide(editor, ADD, "\\ky")
         wait_for(editor, COUNT)
         save_all(editor)
         assert editor.states().count("pending") == 1
@@ -77,7 +77,7 @@ def decide(editor: Neovim, change: Change, keys: str) -> None:
     """Press keys on the line of a hunk; after an accept, wait for its new text."""
     text = "\n".join(editor.lines()) + "\n"
     editor.keys(f"{text[: text.index(change.old)].count(chr(10)) + 1}G{keys}")
-    if keys == "\\y":
+    if keys == "\\ky":
         editor.wait_for_lines(change.within(text).splitlines())
 
 
@@ -87,69 +87,69 @@ def save_all(editor: Neovim) -> None:
 
 
 def review_two_files(editor: Neovim, shown: Shown) -> None:
-    editor.keys(f"\\a{given.TIDY}<CR>")
+    editor.keys(f"\\ka{given.TIDY}<CR>")
     wait_for(editor, LABEL, AMOUNT)
     editor.wait(f"{STATUS_ROW}:find('4 hunks')", "the status line counts")
     shown.saw("status", "status line")
     editor.wait(f"{LAST_ROW}:find('{given.ENDS[0]}', 1, true)", "the end is told")
     shown.saw("notification", "message line")
-    editor.keys("gg]h")
+    editor.keys("gg]v")
     editor.wait("vim.fn.line('.') == 5", "the cursor is at the first hunk")
     editor.wait_for_rows(f"+ {LABEL.new.rstrip()}")
     editor.capture("hunk")
     assert editor.lines() == given.CART.splitlines()
     shown.saw("diagnostics", "signs, in the text")
-    decide(editor, LABEL, "\\y")
-    shown.saw("accept", "`<leader>y`")
+    decide(editor, LABEL, "\\ky")
+    shown.saw("accept", "`<leader>ky`")
     editor.keys("ggOimport math<Esc>")
     wait_for(editor, AMOUNT)
-    decide(editor, AMOUNT, "\\y")
+    decide(editor, AMOUNT, "\\ky")
     wait_for(editor)
-    editor.keys("]h")
+    editor.keys("]v")
     editor.wait("vim.api.nvim_buf_get_name(0):match('stock.py$')", "the next is in another file")
-    shown.saw("next", "`]h`")
+    shown.saw("next", "`]v`")
     wait_for(editor, EMPTY, NAMES)
-    decide(editor, EMPTY, "\\n<CR>")
+    decide(editor, EMPTY, "\\kn<CR>")
     wait_for(editor, NAMES)
     assert editor.lines() == given.STOCK.splitlines()
 
 
 def undo_in_the_editor(editor: Neovim, shown: Shown) -> None:
-    decide(editor, NAMES, "\\y")
+    decide(editor, NAMES, "\\ky")
     editor.wait_for_states("accepted", "accepted", "rejected", "accepted")
     editor.keys("u")
     editor.wait_for_lines(given.STOCK.splitlines())
     editor.wait_for_states("accepted", "accepted", "rejected", "pending")
     shown.saw("undo", "`u`")
     wait_for(editor, NAMES)
-    decide(editor, NAMES, "\\n<CR>")
+    decide(editor, NAMES, "\\kn<CR>")
     editor.wait_for_states("accepted", "accepted", "rejected", "rejected")
 
 
 def answer_a_question(editor: Neovim, shown: Shown) -> None:
-    editor.keys(f":edit cart.py<CR>\\a{given.SIGN}<CR>")
+    editor.keys(f":edit cart.py<CR>\\ka{given.SIGN}<CR>")
     editor.wait("vim.fn.execute('messages'):find('(answer: ', 1, true)", "it is asked")
     assert any(given.QUESTION in row for row in editor.screen())
     editor.capture("question")
     editor.lua("T.wanted = ...", given.ANSWER)
-    editor.keys("\\q")
+    editor.keys("\\kq")
     wait_for(editor, SHOWN)
     assert editor.lua("return T.offered") == [
         given.QUESTION,
         [*given.CHOICES, "In your own words"],
     ]
     shown.saw("question", "popup; answered in a list")
-    decide(editor, SHOWN, "\\y")
+    decide(editor, SHOWN, "\\ky")
 
 
 def cancel_a_turn(editor: Neovim, shown: Shown) -> None:
     before = editor.states()
-    editor.keys(f"\\a{given.LONG}<CR>")
+    editor.keys(f"\\ka{given.LONG}<CR>")
     editor.wait(f"{LAST_ROW}:find('{given.LONG}', 1, true)", "the turn is shown")
     shown.saw("progress", "message line")
-    editor.keys("\\x")
+    editor.keys("\\kx")
     editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "no turn is running")
-    shown.saw("cancel", "`<leader>x`")
+    shown.saw("cancel", "`<leader>kx`")
     assert editor.states() == before
 
 
@@ -159,4 +159,4 @@ def carry_out_a_comment(editor: Neovim, shown: Shown) -> None:
     editor.keys("gra")
     wait_for(editor, ROUNDED)
     shown.saw("menu", "list")
-    decide(editor, ROUNDED, "\\y")
+    decide(editor, ROUNDED, "\\ky")

@@ -15,7 +15,7 @@ Begin = Callable[..., Neovim]
 def test_lens_hover_review_and_chat_are_shown_as_in_the_table(neovim: Begin) -> None:
     shown = Shown("neovim", "Neovim 0.11")
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     assert editor.lua("return #vim.lsp.codelens.get(0)") == 0
     editor.lua("vim.lsp.codelens.refresh({ bufnr = 0 })")
@@ -28,10 +28,10 @@ def test_lens_hover_review_and_chat_are_shown_as_in_the_table(neovim: Begin) -> 
     with pytest.raises(CommandFailed):
         editor.command("stet.preview", hunk="h1")
     shown.saw("preview", NO)
-    editor.keys("\\d")
+    editor.keys("\\kd")
     editor.wait("vim.bo.filetype == 'diff'", "the page is shown")
     shown.saw("review", "a file to edit")
-    editor.keys("\\t")
+    editor.keys("\\kt")
     editor.wait("vim.bo.filetype == 'markdown'", "the chat is shown")
     shown.saw("chat", "a Markdown file")
     shown.check()
@@ -45,7 +45,7 @@ def test_selection_and_search_are_known_as_in_the_table(
     editor.keys("4GVjj")
     editor.wait_for_context('<manually_added_selection path="a.py" lines="4-6">')
     shown.saw("selection", "at once")
-    editor.keys("<Esc>\\fwhere is bye said<CR>")
+    editor.keys("<Esc>\\kfwhere is bye said<CR>")
     editor.wait("vim.bo.buftype == 'quickfix'", "places are listed")
     assert "a.py|10| part" in editor.lines()
     assert all(line.split("|")[2].strip() for line in editor.lines())

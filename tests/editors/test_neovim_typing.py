@@ -13,17 +13,17 @@ Begin = Callable[..., Neovim]
 
 def test_typing_above_between_and_below_moves_hunks_and_stays(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script(held=True))
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.keys("ggO# above<Esc>")
     editor.release()
     editor.wait_for_hunks(5, 11)
     editor.keys("8Go    # between, é😀<Esc>Go# below<Esc>")
     editor.wait_for_hunks(5, 12)
-    editor.keys("6G\\y")
+    editor.keys("6G\\ky")
     editor.wait_for_states("accepted", "pending")
     editor.keys("ggO# once more<Esc>")
     editor.wait_for_hunks(13)
-    editor.keys("14G\\y")
+    editor.keys("14G\\ky")
     editor.wait_for_states("accepted", "accepted")
     both = GREET_FILE.both
     assert editor.lines() == [
@@ -39,23 +39,23 @@ def test_typing_above_between_and_below_moves_hunks_and_stays(neovim: Begin) -> 
 
 def test_typing_inside_a_hunk_is_a_conflict_until_it_is_undone(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     editor.keys("5G$a + '!'<Esc>")
     editor.wait("T.hunks()[1][2] == 'conflict'", "the first hunk is a conflict")
-    editor.keys("\\y")
+    editor.keys("\\ky")
     written = editor.lines()
     assert written[4] == "    message = \"Hello \" + name + '!'"
     assert editor.states() == ["conflict", "pending"]
     editor.keys("u")
     editor.wait_for_hunks(4, 10)
-    editor.keys("\\y")
+    editor.keys("\\ky")
     editor.wait_for_lines(GREET_FILE.first)
 
 
 def test_a_burst_of_keys_loses_none_and_hunks_keep_their_place(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     typed = "".join(chr(ord("a") + n % 26) if n % 9 else "\n" for n in range(1, 200))
     editor.keys("ggO")
@@ -65,14 +65,14 @@ def test_a_burst_of_keys_loses_none_and_hunks_keep_their_place(neovim: Begin) ->
     new_lines = typed.split("\n")
     editor.wait_for_lines([*new_lines, *GREET_FILE.before])
     editor.wait_for_hunks(4 + len(new_lines), 10 + len(new_lines))
-    editor.keys("\\Y")
+    editor.keys("\\kY")
     editor.wait_for_lines([*new_lines, *GREET_FILE.both])
     editor.wait_for_states("accepted", "accepted")
 
 
 def test_text_that_changes_right_after_the_accept_loses_nothing(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
-    editor.keys("\\ause f-strings<CR>")
+    editor.keys("\\kause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     editor.lua(
         """
@@ -89,10 +89,10 @@ def test_all_hunks_of_a_file_are_one_step_of_undo(neovim: Begin) -> None:
     calls = [edit("a.txt", f"line {n}\n", f"LINE {n}\n") for n in (3, 10, 17, 24)]
     calls.append(edit("a.txt", "line 28\nline 29\n", ""))
     editor = neovim({"a.txt": text}, script(*calls))
-    editor.keys("\\ashout<CR>")
+    editor.keys("\\kashout<CR>")
     editor.wait_for_hunks(2, 9, 16, 23, 27)
     assert editor.lines() == text.splitlines()
-    editor.keys("\\Y")
+    editor.keys("\\kY")
     expected = [f"LINE {n}" if n in (3, 10, 17, 24) else f"line {n}" for n in range(1, 31)]
     del expected[27:29]
     editor.wait_for_lines(expected)

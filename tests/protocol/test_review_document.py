@@ -50,9 +50,9 @@ async def reviewing(
         yield editor, uri, path
 
 
-async def opened(editor: FakeEditor) -> tuple[str, Path]:
+async def opened(editor: FakeEditor, **arguments: object) -> tuple[str, Path]:
     """Open the page in the editor, like an editor that is asked to show it."""
-    uri = (await editor.command("stet.review"))["uri"]
+    uri = (await editor.command("stet.review", arguments))["uri"]
     await editor.wait_until(lambda: [each for each in editor.shown_documents if each.uri == uri])
     editor.open(uri)
     return uri, Path(uri.removeprefix("file://"))
@@ -229,3 +229,81 @@ async def another(editor: FakeEditor, page: str, line: str) -> tuple[str, Path]:
     """Open a page of the same hunks, after a change of one line of the first hunk."""
     save(editor, page, lambda text: re.sub(r"(?m)^\+(?!\+\+ ).*\n", line, text, count=1))
     return await opened(editor)
+
+
+async def test_accepting_page_accepts_what_remains_and_rejects_what_is_deleted(
+    root: Path, tmp_path: Path
+) -> None:
+    async with reviewing(root, tmp_path) as (editor, _, _):
+        uri, _ = await opened(editor, acceptOnSave=True)
+        head = editor.text(uri).splitlines()
+        assert head[0].endswith(": 3 hunks left")
+        assert "what remains is accepted" in head[3]
+        save(editor, uri, lambda text: without(text, "h1").replace("+5\n", "+V\n"))
+        await wait_for_states(editor, h1="rejected", h2="accepted", h3="accepted")
+        assert await editor.wait_for_message("Stet: 2 hunks accepted, 1 hunk rejected.")
+        assert editor.text("a.txt") == TEXT.replace("five", "V").replace("eight", "8")
+
+
+async def test_accepting_page_that_is_unchanged_says_first_what_it_will_do(
+    root: Path, tmp_path: Path
+) -> None:
+    async with reviewing(root, tmp_path) as (editor, _, _):
+        uri, _ = await opened(editor, acceptOnSave=True)
+        await editor.command("stet.accept", {"hunk": "h2"})
+        await wait_for_states(editor, h2="accepted")
+        save(editor, uri, lambda text: text)
+        expected = "you changed nothing on this page. Save it again to accept its 2 hunks."
+        assert await editor.wait_for_message(expected)
+        assert await states(editor) == {"h1": "pending", "h2": "accepted", "h3": "pending"}
+        save(editor, uri, lambda text: text)
+        await wait_for_states(editor, h1="accepted", h2="accepted", h3="accepted")
+
+
+async def test_accepting_page_that_is_damaged_accepts_nothing(root: Path, tmp_path: Path) -> None:
+    async with reviewing(root, tmp_path) as (editor, _, _):
+        uri, _ = await opened(editor, acceptOnSave=True)
+        save(editor, uri, lambda text: without(text, "h3").replace("-two\n", "-zwei\n"))
+        message = await editor.wait_for_message("1 hunk rejected")
+        assert "h1 unchanged: only its `+` lines can be edited" in message
+        assert "the rest unchanged: nothing is accepted" in message
+        assert await states(editor) == {"h1": "pending", "h2": "pending", "h3": "rejected"}
+        assert editor.text("a.txt") == TEXT
+
+
+async def test_accepting_page_leaves_conflicts_and_changed_hunks(
+    root: Path, tmp_path: Path
+) -> None:
+    async with reviewing(root, tmp_path) as (editor, _, _):
+        uri, _ = await opened(editor, acceptOnSave=True)
+        editor.change("a.txt", "two\n", "zwei\n")
+        await editor.wait_for_diagnostics(
+            "a.txt", lambda found: "conflict" in [d.code for d in found]
+        )
+        save(editor, uri, lambda text: without(text, "h3"))
+        message = await editor.wait_for_message("1 hunk accepted, 1 hunk rejected")
+        assert "h1 unchanged: the hunk has changed since the review was opened" in message
+        await wait_for_states(editor, h1="conflict", h2="accepted", h3="rejected")
+        second, _ = await opened(editor, acceptOnSave=True)
+        save(editor, second, lambda text: text)
+        save(editor, second, lambda text: text)
+        assert await editor.wait_for_message("Stet: h1 unchanged: ")
+        assert (await states(editor))["h1"] == "conflict"
+
+
+async def test_accepting_page_leaves_protected_files(root: Path, tmp_path: Path) -> None:
+    (root / "Makefile").write_text("all:\n\techo\n")
+    read = calls(("read_file", {"file": "Makefile"}))
+    replies = read, calls(edit("a.txt", "two", "2"), edit("Makefile", "echo", "ls")), done()
+    async with FakeEditor.start(root, env=scripted(tmp_path, *replies)) as editor:
+        await run(editor, "Digits", uri=editor.open("a.txt"))
+        uri, _ = await opened(editor, acceptOnSave=True)
+        protected = next(
+            h["hunk"] for h in await editor.command("stet.proposals") if h["protected"]
+        )
+        for _ in range(2):
+            save(editor, uri, lambda text: text)
+        message = await editor.wait_for_message("1 hunk accepted")
+        assert f"{protected} unchanged: its file is protected: accept it separately" in message
+        await editor.wait_until(lambda: editor.text("a.txt") == TEXT.replace("two", "2"))
+        assert (await states(editor))[protected] == "pending"

@@ -1,6 +1,6 @@
 """All pending hunks as one unified diff, and the user's decisions by editing the diff.
 
-Each hunk has a separate `@@` section with its id, even if the next hunk is near, because each hunk
+What remains in the page stays pending or, in a page that accepts, is accepted. Each hunk has a separate `@@` section with its id, even if the next hunk is near, because each hunk
 is decided separately. A hunk that the user has removed from the page is rejected. A hunk with other
 `+` lines is amended. A hunk with other changed lines is not decided but reported, and so are all
 hunks if the page is damaged. White space at the ends of lines is ignored, because editors remove
@@ -36,10 +36,15 @@ _TORN = "the surrounding lines were changed; delete whole hunks, from `@@` to `@
 _WHOLE = "it can't be edited, only deleted"
 CONTEXT = 3
 """The lines shown around a hunk, except lines of another hunk."""
-_HOW = """\
+_EDIT = """\
 # - Delete a hunk, from its `@@` line to the next, to reject it.
 # - Edit its `+` lines to change the proposal.
-# - Leave all other lines unchanged, then save. Accept hunks in the file itself.
+"""
+_HOW = f"""\
+{_EDIT}# - Leave all other lines unchanged, then save. Accept hunks in the file itself.
+"""
+_HOW_ACCEPTING = f"""\
+{_EDIT}# - Leave all other lines unchanged, then save: what remains is accepted.
 """
 
 
@@ -64,11 +69,13 @@ class DiffDocument:
         text: The whole text.
         name: The name in the first line, by which an edited page is compared with the right one.
         sections: The sections of the hunks, in order.
+        accepts: Whether saving the page accepts what remains in it.
     """
 
     text: str
     name: str
     sections: tuple[DiffSection, ...]
+    accepts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +286,11 @@ def _within(section: DiffSection, upto: list[str]) -> DiffLocation:
 
 
 def render_diff(
-    hunks: Sequence[Hunk], texts: Mapping[str, str], name_of: Callable[[str], str]
+    hunks: Sequence[Hunk],
+    texts: Mapping[str, str],
+    name_of: Callable[[str], str],
+    *,
+    accepts: bool = False,
 ) -> DiffDocument:
     """Return the diff document for hunks that are pending or in conflict.
 
@@ -287,6 +298,7 @@ def render_diff(
         hunks: The hunks, in any order.
         texts: The current texts of their files, by URI in the hunks' spelling.
         name_of: Returns the displayed name of a file, by URI.
+        accepts: Whether saving the page accepts what remains in it.
     """
     parts: list[str] = []
     sections: list[DiffSection] = []
@@ -309,10 +321,11 @@ def render_diff(
                 sections.append(section)
                 parts.append(text)
     body = "".join(parts)
-    page_name = sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    n = len(sections)
-    head = f"{FIRST_LINE}{page_name}: {counted(n, 'hunk')} to decide\n{_HOW}"
-    return DiffDocument(head + body, page_name, tuple(sections))
+    named = f"{_HOW_ACCEPTING}{body}" if accepts else body
+    page_name = sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    how = _HOW_ACCEPTING if accepts else _HOW
+    head = f"{FIRST_LINE}{page_name}: {counted(len(sections), 'hunk')} left\n{how}"
+    return DiffDocument(head + body, page_name, tuple(sections), accepts)
 
 
 def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[DiffSection, str]]:

@@ -45,7 +45,7 @@ def without(text: str, *ids: str) -> str:
 
 def test_render_diff_of_three_hunks_of_a_file(page: DiffDocument) -> None:
     assert page.text == snapshot("""\
-# Stet review e1f55dcd4674: 3 hunks to decide
+# Stet review e1f55dcd4674: 3 hunks left
 # - Delete a hunk, from its `@@` line to the next, to reject it.
 # - Edit its `+` lines to change the proposal.
 # - Leave all other lines unchanged, then save. Accept hunks in the file itself.
@@ -78,7 +78,7 @@ def test_render_diff_of_files_as_such_and_of_a_missing_last_line_end() -> None:
     ]
     page = render_diff(hunks, dict.fromkeys((h.uri for h in hunks), ""), lambda uri: uri[-1])
     assert page.text == snapshot("""\
-# Stet review 3d108baf2d43: 3 hunks to decide
+# Stet review 3d108baf2d43: 3 hunks left
 # - Delete a hunk, from its `@@` line to the next, to reject it.
 # - Edit its `+` lines to change the proposal.
 # - Leave all other lines unchanged, then save. Accept hunks in the file itself.
@@ -101,7 +101,7 @@ new file mode 100644
 +x
 """)
     assert page_of("a\nb", "a\nc").text == snapshot("""\
-# Stet review f54af592785b: 1 hunk to decide
+# Stet review f54af592785b: 1 hunk left
 # - Delete a hunk, from its `@@` line to the next, to reject it.
 # - Edit its `+` lines to change the proposal.
 # - Leave all other lines unchanged, then save. Accept hunks in the file itself.

@@ -51,7 +51,7 @@ def test_near_hunks_have_sections_of_their_own_that_share_no_line() -> None:
 def test_head_holds_the_number_of_hunks_and_the_instructions() -> None:
     shown = render_diff(hunks_between("a\n", "b\n"), {URI: "a\n"}, lambda uri: "a.txt")
     assert shown.text.startswith(
-        f"# Stet review {shown.name}: 1 hunk to decide\n"
+        f"# Stet review {shown.name}: 1 hunk left\n"
         "# - Delete a hunk, from its `@@` line to the next, to reject it.\n"
     )
 

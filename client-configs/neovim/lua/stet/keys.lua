@@ -2,7 +2,8 @@
 local config = require('stet.config')
 local M = {}
 
-M.prefix, M.classic_prefix = '<leader>', '<leader>'
+-- Free in the default maps of Neovim, LazyVim, AstroNvim and Doom.
+M.prefix, M.classic_prefix = '<leader>k', '<leader>'
 
 -- Each action with its modes, its key behind the prefix (or the whole key), and its description.
 M.list = {
@@ -28,43 +29,90 @@ M.list = {
   { name = 'search', modes = { 'n' }, key = 'f', desc = 'search by description' },
   { name = 'answer', modes = { 'n' }, key = 'q', desc = 'answer the question' },
   { name = 'toggle', modes = { 'n' }, key = 'h', desc = 'show hunks inline, compact or not' },
-  { name = 'next', modes = { 'n' }, lhs = ']h', classic = ']h', desc = 'next hunk' },
-  { name = 'previous', modes = { 'n' }, lhs = '[h', classic = '[h', desc = 'previous hunk' },
+  { name = 'next', modes = { 'n' }, lhs = ']v', classic = ']h', desc = 'next hunk' },
+  { name = 'previous', modes = { 'n' }, lhs = '[v', classic = '[h', desc = 'previous hunk' },
   { name = 'cancel', modes = { 'n' }, key = 'x', desc = 'cancel' },
 }
 
--- Return the key of an action, or nil if the user wants none.
+-- Return the prefix, the key of an action (nil if the user wants none), and whether the user chose it.
 function M.lhs(action)
   local given = config.read()
-  local is_classic, own = given.keys == 'classic', nil
-  if not is_classic then own = (given.keys or {})[action.name] end
-  if own ~= nil then return own or nil end
-  if action.lhs then return is_classic and action.classic or action.lhs end
-  return (given.prefix or (is_classic and M.classic_prefix or M.prefix)) .. action.key
+  local is_classic = given.keys == 'classic'
+  local prefix = given.prefix or (is_classic and M.classic_prefix or M.prefix)
+  local chosen = nil
+  if not is_classic then chosen = (given.keys or {})[action.name] end
+  if chosen ~= nil then return prefix, chosen or nil, true end
+  if action.lhs then return prefix, is_classic and action.classic or action.lhs, is_classic end
+  return prefix, prefix .. action.key, is_classic
 end
 
-local function typed(lhs) return vim.api.nvim_replace_termcodes(lhs, true, true, true) end
+local function raw(lhs) return vim.api.nvim_replace_termcodes(lhs, true, true, true) end
 
 -- Return the key of an action as the user types it, or the command if there is no key.
 function M.shown(name)
   for _, action in ipairs(M.list) do
-    local lhs = action.name == name and M.lhs(action)
-    if lhs then return vim.fn.keytrans(typed((lhs:gsub('<[lL]eader>', function() return vim.g.mapleader or '\\' end)))) end
+    local _, lhs = M.lhs(action)
+    if action.name == name and lhs and not M.taken()[name] then return vim.fn.keytrans(raw(lhs)) end
   end
   return ':Stet ' .. name
 end
 
--- Set the keys in a buffer.
-function M.set(buffer)
-  for _, action in ipairs(M.list) do
-    local lhs = M.lhs(action)
-    local function act()
-      if require('stet.server').client() then return require('stet.actions')[action.name]({}) end
-      vim.lsp.enable('stet')
-      vim.notify('Stet was not running here; it is being started, then press the key again')
-    end
-    if lhs then vim.keymap.set(action.modes, lhs, act, { buffer = buffer, desc = 'Stet: ' .. action.desc }) end
+-- The keys that were not set, because something else has them: by action, what has them.
+local taken, is_reported = {}, false
+function M.taken() return taken end
+
+-- Return the mapping of somebody else that a key would take away or delay, if there is one.
+local function other(buffer, mode, action)
+  local prefix, lhs, is_chosen = M.lhs(action)
+  local wanted, start = raw(lhs), #raw(prefix)
+  local maps = vim.list_extend(vim.api.nvim_buf_get_keymap(buffer, mode), vim.api.nvim_get_keymap(mode))
+  for _, map in ipairs(maps) do
+    local found = map.lhsraw or raw(map.lhs)
+    local is_begun = not is_chosen and #found >= start and vim.startswith(wanted, found)
+    local is_longer = not is_chosen and vim.startswith(found, wanted)
+    local does_nothing = (map.rhs or '') == '' and not map.callback
+    if (found == wanted or is_begun or is_longer) and not does_nothing then return map end
   end
+end
+
+local function act_of(action)
+  return function()
+    if require('stet.server').client() then return require('stet.actions')[action.name]({}) end
+    vim.lsp.enable('stet')
+    vim.notify('Stet was not running here; it is being started, then press the key again')
+  end
+end
+
+local function is_ours(map) return vim.startswith(map.desc or '', 'Stet: ') end
+
+-- Set the keys in a buffer, for the first time or anew; one that something else has is left alone.
+function M.set(buffer)
+  for _, mode in ipairs({ 'n', 'x' }) do
+    for _, map in ipairs(vim.tbl_filter(is_ours, vim.api.nvim_buf_get_keymap(buffer, mode))) do
+      vim.keymap.del(mode, map.lhs, { buffer = buffer })
+    end
+  end
+  for _, action in ipairs(M.list) do
+    local _, lhs = M.lhs(action)
+    for _, mode in ipairs(lhs and action.modes or {}) do
+      local map = other(buffer, mode, action)
+      if map then
+        taken[action.name] = { lhs = lhs, by = map.desc or map.rhs or 'a function' }
+      else
+        vim.keymap.set(mode, lhs, act_of(action), { buffer = buffer, desc = 'Stet: ' .. action.desc })
+      end
+    end
+  end
+end
+
+-- Report once which keys were not set.
+function M.report()
+  if is_reported or next(taken) == nil then return end
+  is_reported = true
+  local names = {}
+  for name, key in vim.spairs(taken) do table.insert(names, ('%s (%s)'):format(key.lhs, name)) end
+  local words = 'these keys are yours already, so Stet has not mapped them: %s. See :help stet-keys-taken'
+  require('stet.messages').warn(words:format(table.concat(names, ', ')))
 end
 
 return M

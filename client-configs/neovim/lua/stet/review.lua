@@ -1,9 +1,14 @@
 -- Decisions on hunks.
 local hunks, keys, server = require('stet.hunks'), require('stet.keys'), require('stet.server')
+local page, pages = require('stet.review_page'), require('stet.pages')
 local M = {}
 
--- Call `act` with the hunk at the cursor, and whether it is a conflict.
+-- Call `act` with the hunk at the cursor, in a file or in a review page, and whether it is a conflict.
 local function at_hunk(act)
+  if pages.is_review(0) then
+    local hunk, is_conflict = page.hunk_here()
+    if hunk then return act(hunk, is_conflict) end
+  end
   hunks.with_current(function(hunk, is_conflict)
     if hunk then return act(hunk, is_conflict) end
     vim.notify('Stet: no hunk on this line; ' .. keys.shown('next') .. ' goes to the next')
@@ -48,6 +53,8 @@ end
 
 -- Decided hunks have no diagnostic, so the server says which were at this line.
 local function go_back(command, states, nothing)
+  local in_page = pages.is_review(0) and page.hunk_here()
+  if in_page then return server.run(command, { hunk = in_page }) end
   local line = vim.fn.line('.') - 1
   server.run('stet.proposals', { uri = vim.uri_from_bufnr(0) }, function(hunks)
     local here = vim.tbl_filter(function(hunk)
@@ -66,7 +73,14 @@ end
 function M.undo() go_back('stet.undo', { accepted = true }, 'no accepted hunk on this line') end
 function M.restore() go_back('stet.restore', { rejected = true, undone = true }, 'no rejected hunk here') end
 
--- Decide all hunks of the file, or review them as one diff.
+-- Go to the next or the previous hunk: of the page, or of any file.
+function M.next() return pages.is_review(0) and page.go(true) or hunks.next() end
+function M.previous() return pages.is_review(0) and page.go(false) or hunks.previous() end
+
+-- Decide all hunks of the file.
 function M.file(command) server.run(command, { uri = vim.uri_from_bufnr(0) }) end
+
+-- Open all hunks of the file as one diff; what remains in it is accepted when it is saved.
+function M.review() server.run('stet.review', { uri = vim.uri_from_bufnr(0), acceptOnSave = true }) end
 
 return M

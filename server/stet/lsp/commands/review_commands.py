@@ -200,6 +200,7 @@ def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[s
     with CommandArguments("stet.review", values) as arguments:
         turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
         uri = resolve_uri(arguments, state.workspace)
+        accepts = arguments.flag("acceptOnSave")
     _check_unwatched_files(state)
     named = (find_hunk(state.ledger, hunk_id),) if hunk_id else None
     hunks = [
@@ -210,7 +211,7 @@ def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[s
     if not hunks:
         raise RequestFailed("no pending hunks there")
     with report_as(RequestFailed, OSError, message="can't write the review: {}"):
-        return {"uri": state.review.diff_documents.open(hunks)}
+        return {"uri": state.review.diff_documents.open(hunks, accepts=accepts)}
 
 
 _ACCEPTED = frozenset({HunkState.ACCEPTED})

@@ -1,7 +1,9 @@
 """The documents of `stet.review`: write and show them, and apply their decisions when they are saved.
 
 Stet never writes into an open document, as the user may have edited it; another review gets a new file.
-The hunks in a document stay pending until it is saved.
+The hunks in a document stay pending until it is saved. In a document that accepts, the hunks that
+remain are then accepted, except protected ones and conflicts, and except if the document is damaged.
+Saving such a document as it was written accepts only the second time: editors save by themselves, too.
 """
 
 import dataclasses
@@ -21,7 +23,7 @@ from stet.review.diff_document import (
 )
 from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import OPEN, Hunk, HunkKind
+from stet.review.proposal import OPEN, UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
 from stet.review.resolve.pending_view import as_shown
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
@@ -33,6 +35,9 @@ from stet.workspace.workspace import Workspace
 _PREFIX = "review"
 _UNKNOWN = "This review is from another session, or its first line is missing. Nothing was changed."
 _HUNK_LEFT = "Your edits are still in the review: save it again to retry"
+_PROTECTED = "its file is protected: accept it separately"
+_UNTOUCHED = "you changed nothing on this page. Save it again to accept its {}"
+_DAMAGED = "nothing is accepted"
 _MOVED_ON = "the hunk has changed since the review was opened; run `stet.review` again"
 
 
@@ -56,34 +61,46 @@ class DiffDocuments:
         self._client = client
         self._generated = generated
         self._pages: dict[str, DiffDocument] = {}
+        self._saved: set[str] = set()
+        """The names of the documents that were saved before."""
 
-    def open(self, hunks: Sequence[Hunk]) -> str:
+    def open(self, hunks: Sequence[Hunk], *, accepts: bool = False) -> str:
         """Write and show the diff document of pending hunks; return its URI.
+
+        Args:
+            hunks: The hunks, in any order.
+            accepts: Whether saving the document accepts what remains in it.
 
         Raises:
             OSError: If the document can't be written.
         """
         snapshot = self._workspace.snapshot()
         texts = {hunk.uri: self._text(hunk.uri) for hunk in hunks}
-        page = render_diff([as_shown(hunk, snapshot) for hunk in hunks], texts, snapshot.name_of)
+        shown = [as_shown(hunk, snapshot) for hunk in hunks]
+        page = render_diff(shown, texts, snapshot.name_of, accepts=accepts)
         self._forget_closed()
         _ = self._pages.pop(page.name, None)
+        self._saved.discard(page.name)
         self._pages[page.name] = page
         file = self._generated.free_name(_PREFIX, ".diff", page.text)
         uri = snapshot.system.write_generated(file, page.text).as_uri()
         self._client.start(self._client.show_document(uri), "show the review")
         return uri
 
-    def saved(self, uri: str) -> None:
-        """Handle a generated document that was saved: if it is a diff document, apply its decisions."""
+    def saved(self, uri: str) -> Sequence[str]:
+        """Handle a generated document that was saved: if it is a diff document, apply its decisions.
+
+        Returns:
+            The ids of the hunks that are to be accepted now.
+        """
         document = self.page(uri)
         if document is None:
-            return
+            return ()
         page = self._pages.get(document_name(document.text) or "")
         if page is None:
             self._client.warn(f"Stet: {_UNKNOWN}")
-            return
-        self._apply_decisions(page, parse_decisions(page, document.text))
+            return ()
+        return self._apply_decisions(page, parse_decisions(page, document.text))
 
     def page(self, uri: str) -> TextDocument | None:
         """Return an open diff document, or None if there is none with this URI."""
@@ -137,9 +154,22 @@ class DiffDocuments:
         closed = [name for name in self._pages if name not in opened]
         for name in closed[: 1 - MAX_CLOSED]:
             del self._pages[name]
+            self._saved.discard(name)
 
-    def _apply_decisions(self, page: DiffDocument, decisions: DiffDecisions) -> None:
+    def _apply_decisions(self, page: DiffDocument, decisions: DiffDecisions) -> Sequence[str]:
+        """Apply the decisions of a saved document; return the ids of the hunks to accept."""
         refused = list(decisions.refused)
+        is_first = page.name not in self._saved
+        self._saved.add(page.name)
+        is_untouched = not (decisions.rejected or decisions.amended or decisions.refused)
+        decided = {*decisions.rejected, *dict(decisions.amended), *dict(decisions.refused)}
+        listed = (section.hunk.id for section in page.sections)
+        kept = [
+            one for one in listed if one not in decided and self._ledger.hunk(one).state in OPEN
+        ]
+        if page.accepts and is_untouched and is_first and kept:
+            self._client.show_message(f"Stet: {_UNTOUCHED.format(counted(len(kept), 'hunk'))}.")
+            return ()
         amended: dict[str, Hunk] = {}
         in_text: dict[str, dict[str, str]] = {}
         n_rejected = self._reject(decisions.rejected, refused)
@@ -155,9 +185,38 @@ class DiffDocuments:
             except ReviewError as error:
                 refused.append((hunk_id, str(error)))
         self._update_hunks(page.name, amended)
-        self._report(n_rejected, len(amended), refused)
+        page = self._pages[page.name]
+        accepted = self._to_accept(page, [*kept, *amended], refused) if page.accepts else []
+        n_amended = 0 if page.accepts else len(amended)
+        self._report(n_rejected, n_amended, refused, n_accepted=len(accepted))
         if in_text:
             self._client.start(self._amend_in_text(page.name, in_text), "amend in the text")
+        return accepted
+
+    def _to_accept(
+        self, page: DiffDocument, hunk_ids: Sequence[str], refused: list[tuple[str, str]]
+    ) -> list[str]:
+        """Return the hunks that a document accepts; add the others to `refused`, each with a reason.
+
+        A damaged document accepts nothing, as the user may have meant to delete what remains.
+        """
+        if refused:
+            refused.append(("the rest", _DAMAGED))
+            return []
+        accepted = []
+        for hunk_id in hunk_ids:
+            try:
+                hunk = self._hunk_as_shown(page, hunk_id)
+            except ReviewError as error:
+                refused.append((hunk_id, str(error)))
+                continue
+            if hunk.protected:
+                refused.append((hunk_id, _PROTECTED))
+            elif hunk.state is not HunkState.PENDING or hunk.reason == UNDONE_IN_EDITOR:
+                refused.append((hunk_id, hunk.reason or f"it is a {hunk.state}"))
+            else:
+                accepted.append(hunk_id)
+        return accepted
 
     def _reject(self, hunk_ids: Sequence[str], refused: list[tuple[str, str]]) -> int:
         """Reject the open hunks; return their number, and add those that fail to `refused`."""
@@ -209,8 +268,15 @@ class DiffDocuments:
         )
         self._pages[name] = dataclasses.replace(page, sections=tuple(sections))
 
-    def _report(self, n_rejected: int, n_amended: int, refused: list[tuple[str, str]]) -> None:
-        counts = ((n_rejected, "rejected"), (n_amended, "amended"))
+    def _report(
+        self,
+        n_rejected: int,
+        n_amended: int,
+        refused: list[tuple[str, str]],
+        *,
+        n_accepted: int = 0,
+    ) -> None:
+        counts = ((n_accepted, "accepted"), (n_rejected, "rejected"), (n_amended, "amended"))
         done = [f"{counted(n, 'hunk')} {what}" for n, what in counts if n]
         parts = [", ".join(done)] if done else []
         parts += [f"{hunk_id} unchanged: {escape_line(why)}" for hunk_id, why in refused]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from lsprotocol import types as lsp
 
+from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.state import ServerState
 
 
@@ -49,7 +50,9 @@ def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
     """Handle a saved document: also run its comments, or the decisions of a diff document."""
     state.text_sync.save(params)
     state.agent_ui.comment_runner.saved(params.text_document.uri)
-    state.review.diff_documents.saved(params.text_document.uri)
+    if approved := state.review.diff_documents.saved(params.text_document.uri):
+        work = accept_in_order(state.ledger, state.review.edit_applier, approved)
+        state.server.tasks.start(work, f"accept {approved}")
     state.review.dead_links.saved()
     state.background.index_feed.changed([params.text_document.uri])
 
