@@ -1,9 +1,12 @@
 """`stet config`: each editor's configuration, printed or written where the editor reads it."""
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from stet.cli.config_command import find_programs
 from tests.support.shell import Shell
 
 CONFIGS = Path(__file__).parents[2] / "client-configs"
@@ -55,7 +58,12 @@ def test_the_configuration_of_emacs_goes_into_the_folder_it_has(
     readme = (CONFIGS / "emacs/README.md").read_text()
     _, message, then = done.stderr.partition("restart Emacs:\n")
     assert message
-    assert all(line.strip() in readme for line in then.splitlines()[:3])
+    place = Path(sys.executable).parent
+    assert then.splitlines()[:2] == [
+        f'  (add-to-list \'exec-path "{place}")',
+        f'  (setenv "PATH" (concat "{place}" ":" (getenv "PATH")))',
+    ]
+    assert all(line.strip() in readme for line in then.splitlines()[2:5])
 
 
 def test_helix_keeps_its_users_languages_and_keys(shell: Shell, tools: Path) -> None:
@@ -77,6 +85,7 @@ language-servers = ["ruff"]
     written = (folder / "languages.toml").read_text()
     assert written.startswith(own)
     assert '"ruff", "stet"' in written
+    assert f'command = "{Path(sys.executable).with_name("stet")}"\n' in written
     keys = (CONFIGS / "helix/config-25.01.toml").read_text()
     assert (folder / "config.toml").read_text() == keys
     (folder / "config.toml").write_text("theme = 'x'\n")
@@ -106,15 +115,43 @@ def test_the_extension_for_vs_code_is_built_elsewhere_and_installed(
     log = shell.folder.parent / "log"
     program(tools, "npm", f'echo "npm $*" >> {log}; [ "$1" = run ] && touch stet.vsix; exit 0')
     program(tools, "codium", f'[ -f "$2" ] && echo "codium $1" >> {log}')
+    program(tools, "code-server", f'[ -f "$2" ] && echo "code-server $1" >> {log}')
+    (tools / "vscodium").symlink_to(tools / "codium")
     done = shell.run("config", "vscode", "--write")
     assert done.returncode == 0, done.stderr
     assert log.read_text().splitlines() == [
         "npm ci --ignore-scripts --no-audit --no-fund",
         "npm run package",
         "codium --install-extension",
+        "code-server --install-extension",
     ]
-    assert done.stderr.splitlines()[-1] == "installed the extension into codium: reload its windows"
+    message = "installed the extension into codium and code-server: reload its windows"
+    assert done.stderr.splitlines()[-1] == message
     assert not (CONFIGS / "vscode" / "stet.vsix").exists()
+
+
+def test_extension_starts_this_stet_if_a_login_shell_finds_none(shell: Shell, tools: Path) -> None:
+    built = shell.folder.parent / "package.json"
+    program(tools, "npm", f'[ "$1" = run ] && cp package.json {built} && touch stet.vsix; exit 0')
+    program(tools, "cursor", "exit 0")
+    assert shell.run("config", "vscode", "--write").returncode == 0
+    own = Path(sys.executable).with_name("stet")
+    assert f'"default": "{own}"' in built.read_text()
+    shipped = (CONFIGS / "vscode" / "package.json").read_text()
+    assert json.loads(built.read_text().replace(str(own), "")) == json.loads(shipped)
+
+
+def test_find_programs_finds_applications_of_macos(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = tmp_path / "Cursor.app/Contents/Resources/app/bin"
+    folder.mkdir(parents=True)
+    for name in ("code", "cursor", "cursor-tunnel"):
+        program(folder, name, "exit 0")
+    program(tmp_path, "codium", "exit 0")
+    expected = [tmp_path / "codium", folder / "cursor"]
+    assert find_programs([tmp_path, tmp_path / "absent"]) == expected
 
 
 def test_a_missing_or_failing_tool_is_named(shell: Shell, tools: Path) -> None:

@@ -128,6 +128,8 @@ class Stranger:
         """Make the home and the project."""
         for folder in (self.home, self.programs, self.root / ".git"):
             folder.mkdir(parents=True)
+        # As installers do: a login shell finds Stet, so configurations have its name.
+        (self.home / ".profile").write_text(f"PATH='{self.stet}':$PATH\n")
         for name, text in files.items():
             (self.root / name).write_bytes(text.encode())
 

@@ -24,7 +24,8 @@ def test_a_comment_is_typed_and_carried_out_from_the_menu_of_code_actions(neovim
         """
     )
     editor.wait_for_states("superseded", "pending")
-    editor.wait_for_hunks(0)
+    shown = "vim.tbl_get(vim.diagnostic.get(0), 1, 'user_data', 'lsp', 'data', 'hunk')"
+    editor.wait(f"{shown} == 'h2'", "the later hunk is shown")
     assert editor.lines() == ["x = 1  # double it AI!", "y = 1"]
     editor.keys("1G\\ky")
     editor.wait_for_lines(["x = 2", "y = 1"])

@@ -30,13 +30,37 @@ from stet.system.program import Program
 from stet.system.system import System
 from stet.text.render import counted
 
-PROGRAMS = ("code", "codium", "cursor", "code-server")
-"""Editors that run the extension; it is installed into the first one on the PATH."""
+PROGRAMS = (
+    *("code", "codium", "cursor", "code-server"),
+    *("code-insiders", "codium-insiders", "vscodium", "code-oss"),
+)
+"""Editors that run the extension; it is installed into each one that is found."""
+APPLICATIONS = {"Visual Studio Code": "code", "VSCodium": "codium", "Cursor": "cursor"}
+"""Applications of macOS that bring such a program, often without putting it on the PATH."""
 SECONDS = 600
 
 
-def install(folder: Path) -> str:
-    """Build the extension from `folder`, install it, and return the editor's name.
+def find_programs(applications: Sequence[Path]) -> list[Path]:
+    """Return the programs of all editors that run the extension, each once.
+
+    Args:
+        applications: The folders that hold applications of macOS.
+    """
+    on_path = [Path(program) for name in PROGRAMS if (program := shutil.which(name))]
+    inside = [
+        folder / f"{application}.app/Contents/Resources/app/bin" / name
+        for folder in applications
+        for application, name in APPLICATIONS.items()
+    ]
+    inside = [program for program in inside if os.access(program, os.X_OK)]
+    found: dict[Path, Path] = {}
+    for path in on_path + inside:
+        found.setdefault(path.resolve(), path)
+    return list(found.values())
+
+
+def install(folder: Path) -> list[str]:
+    """Build the extension from `folder`, install it, and return the editors' names.
 
     `folder` is not changed.
 
@@ -46,19 +70,34 @@ def install(folder: Path) -> str:
     npm = shutil.which("npm")
     if npm is None:
         raise CliError("there is no npm on the PATH: install Node 22 or newer, which brings it")
-    editor = next((program for name in PROGRAMS if (program := shutil.which(name))), None)
-    if editor is None:
+    editors = find_programs((Path("/Applications"), Path.home() / "Applications"))
+    if not editors:
         raise CliError(f"none of {', '.join(PROGRAMS)} is on the PATH: name yours, see the README")
     with tempfile.TemporaryDirectory(prefix="stet-vscode-") as made:
         work = Path(made, "vscode")
         shutil.copytree(
             folder, work, ignore=shutil.ignore_patterns("node_modules", "out", "*.vsix")
         )
+        _set_program(work / "package.json", program_for_editors(System()))
         # Install scripts of packages are not needed, and are a security risk.
         _run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], work)
         _run([npm, "run", "package"], work)
-        _run([editor, "--install-extension", str(work / "stet.vsix")], work)
-    return Path(editor).name
+        for editor in editors:
+            _run([str(editor), "--install-extension", str(work / "stet.vsix")], work)
+    return [editor.name for editor in editors]
+
+
+def _set_program(manifest: Path, program: str) -> None:
+    """Set the program that an extension starts where the PATH of a login shell does not have it."""
+    if program == "stet":
+        return
+    package = json.loads(manifest.read_text(encoding="utf-8"))
+    configuration = package["contributes"]["configuration"]
+    groups = configuration if isinstance(configuration, list) else [configuration]
+    for group in groups:
+        if setting := group["properties"].get("stet.path"):
+            setting["default"] = program
+    manifest.write_text(json.dumps(package, indent=2), encoding="utf-8")
 
 
 def _run(command: list[str], folder: Path) -> None:
@@ -85,6 +124,9 @@ _LISP = (
 """In order of dependency: printed one after the other, they are one valid file."""
 
 
+_RESTART = ("Restart the editor.",)
+
+
 @dataclass(frozen=True, slots=True)
 class EditorConfig:
     """The configuration of one editor.
@@ -96,7 +138,7 @@ class EditorConfig:
     """
 
     files: tuple[ConfigFile, ...]
-    then: tuple[str, ...] = ("Restart the editor.",)
+    then: tuple[str, ...] = _RESTART
     folder: Path | None = None
 
 
@@ -174,12 +216,19 @@ def _write(configuration: EditorConfig, terminal: Terminal, *, force: bool) -> N
     except OSError as error:
         reason = error.strerror or error
         raise CliError(f"{error.filename} can't be written: {reason}") from error
+    _report(configuration, written, terminal)
+
+
+def _report(configuration: EditorConfig, written: Sequence[Path], terminal: Terminal) -> None:
+    """Show what was written, and what is left to do."""
     if configuration.folder and written:
         terminal.say(f"wrote {counted(len(written), 'file')} to {configuration.folder}")
     else:
         for target in written:
             terminal.say(f"wrote {target}")
-    for line in configuration.then if written else ("Everything is up to date.",):
+    if not written:
+        terminal.say("Everything is up to date.")
+    for line in configuration.then if written or configuration.then != _RESTART else ():
         terminal.say(line)
 
 
@@ -206,15 +255,24 @@ def _vscode(terminal: Terminal, *, write: bool) -> None:
         )
         return
     with terminal.working("building the extension"):
-        editor = install(folder)
-    terminal.say(f"installed the extension into {editor}: reload its windows")
+        editors = install(folder)
+    terminal.say(f"installed the extension into {' and '.join(editors)}: reload its windows")
 
 
 def _emacs() -> EditorConfig:
     old = Path.home() / ".emacs.d"
     folder = old if old.is_dir() else _config_home() / "emacs"
+    program = program_for_editors(System())
+    path: tuple[str, ...] = ()
+    if program != "stet":
+        place = json.dumps(str(Path(program).parent), ensure_ascii=False)
+        path = (
+            f"  (add-to-list 'exec-path {place})",
+            f'  (setenv "PATH" (concat {place} ":" (getenv "PATH")))',
+        )
     then = (
         f"Put these lines into {folder / 'init.el'} and restart Emacs:",
+        *path,
         '  (load (locate-user-emacs-file "stet"))',
         "  (stet-mode)",
         '  (keymap-global-set "C-c x" \'stet-command-map)',
@@ -234,7 +292,9 @@ def _helix(keys_file: str) -> EditorConfig:
         user_text = ""
     except (OSError, UnicodeDecodeError) as error:
         raise CliError(f"{languages} can't be read: {error}") from error
-    files = [ConfigFile(languages, languages_file(Path(program), user_text), has_user_content=True)]
+    stet = program_for_editors(System())
+    new_text = languages_file(Path(program), user_text, stet)
+    files = [ConfigFile(languages, new_text, has_user_content=True)]
     shipped = ConfigFile(keys, _text(f"helix/{keys_file}"))
     if not keys.exists():
         files.append(shipped)
@@ -266,7 +326,7 @@ def _text(name: str) -> str:
 
 BEGIN = "# Stet: begin. Made by `stet config helix`, which replaces it up to the end mark."
 END = "# Stet: end."
-SERVER = '[language-server.stet]\ncommand = "stet"\nargs = ["serve"]\n'
+SERVER = '[language-server.stet]\ncommand = {}\nargs = ["serve"]\n'
 PLAIN_TEXT = {"name": "text", "scope": "text.plain", "file-types": ["txt"]}
 """A language for plain text, added if Helix has none, so that such files have a server."""
 LARGEST_WRAPPER = 1_000_000
@@ -275,13 +335,14 @@ LARGEST_WRAPPER = 1_000_000
 Language = Mapping[str, Any]
 
 
-def languages_file(program: Path, user_text: str) -> str:
+def languages_file(program: Path, user_text: str, stet: str = "stet") -> str:
     """Return the whole text of a `languages.toml`.
 
     Args:
         program: Helix, or a script that starts it.
         user_text: The current text of the user's file; empty if there is no file. All of it is
             preserved except the block that an earlier call has added.
+        stet: The command that starts Stet.
 
     Raises:
         CliError: If the program isn't Helix, or the user's file can't be extended.
@@ -293,7 +354,7 @@ def languages_file(program: Path, user_text: str) -> str:
         raise CliError(
             f"your languages.toml is no valid TOML, so Helix ignores it: {error}"
         ) from error
-    text = f"{mine.rstrip()}\n\n".lstrip() + block(default_languages(program), message)
+    text = f"{mine.rstrip()}\n\n".lstrip() + block(default_languages(program), message, stet)
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -323,15 +384,16 @@ def remove_block(text: str) -> str:
     return f"{head.rstrip()}\n{tail.lstrip()}".lstrip()
 
 
-def block(defaults: Sequence[Language], user_values: Mapping[str, Any]) -> str:
+def block(defaults: Sequence[Language], user_values: Mapping[str, Any], stet: str = "stet") -> str:
     """Return the block to add: the server, and each language's list of servers with Stet last.
 
     Args:
         defaults: The languages Helix comes with, in its order.
         user_values: The parsed user's file without Stet's block.
+        stet: The command that starts Stet.
     """
     theirs = user_values.get("language-server", {}).get("stet", {})
-    parts = [BEGIN, "" if "command" in theirs else SERVER]
+    parts = [BEGIN, "" if "command" in theirs else SERVER.format(_toml(stet))]
     mine = {language["name"]: language for language in user_values.get("language", ())}
     known = {language["name"]: language for language in defaults}
     languages = [{**known.get(name, {}), **mine.get(name, {})} for name in known | mine]

@@ -164,11 +164,13 @@ class DiffDocuments:
         is_untouched = not (decisions.rejected or decisions.amended or decisions.refused)
         decided = {*decisions.rejected, *dict(decisions.amended), *dict(decisions.refused)}
         listed = (section.hunk.id for section in page.sections)
-        kept = [
+        remaining = [
             one for one in listed if one not in decided and self._ledger.hunk(one).state in OPEN
         ]
-        if page.accepts and is_untouched and is_first and kept:
-            self._client.show_message(f"Stet: {_UNTOUCHED.format(counted(len(kept), 'hunk'))}.")
+        if page.accepts and is_untouched and is_first and remaining:
+            self._client.show_message(
+                f"Stet: {_UNTOUCHED.format(counted(len(remaining), 'hunk'))}."
+            )
             return ()
         amended: dict[str, Hunk] = {}
         in_text: dict[str, dict[str, str]] = {}
@@ -186,7 +188,7 @@ class DiffDocuments:
                 refused.append((hunk_id, str(error)))
         self._update_hunks(page.name, amended)
         page = self._pages[page.name]
-        accepted = self._to_accept(page, [*kept, *amended], refused) if page.accepts else []
+        accepted = self._to_accept(page, [*remaining, *amended], refused) if page.accepts else []
         n_amended = 0 if page.accepts else len(amended)
         self._report(n_rejected, n_amended, refused, n_accepted=len(accepted))
         if in_text:
