@@ -16,6 +16,8 @@ export class Preview implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private timer: NodeJS.Timeout | undefined;
   private isLoaded = false;
+  private isRendered = false;
+  private latest = 0;
 
   /**
    * @param uri The chat document, a file.
@@ -60,8 +62,15 @@ export class Preview implements vscode.Disposable {
 
   private async render(): Promise<void> {
     if (!this.isLoaded) return;
-    const html = await rendered(await this.text());
-    if (html !== undefined) void this.panel.webview.postMessage(html);
+    const number = ++this.latest;
+    const text = await this.text();
+    if (!text) return;
+    // VS Code's renderer is an extension that may still have to start.
+    if (!this.isRendered) void this.panel.webview.postMessage(plain(text));
+    const html = await rendered(text);
+    if (number !== this.latest) return;
+    this.isRendered = true;
+    void this.panel.webview.postMessage(html);
   }
 
   /** The text in the editor if the document is open there, else that of the file. */
@@ -86,14 +95,17 @@ export class Preview implements vscode.Disposable {
   }
 }
 
-/** Markdown as HTML, by VS Code's own renderer; undefined for no text. */
-async function rendered(text: string): Promise<string | undefined> {
-  if (!text) return undefined;
+/** Markdown as HTML, by VS Code's own renderer. */
+async function rendered(text: string): Promise<string> {
   try {
     return await vscode.commands.executeCommand<string>('markdown.api.render', text);
   } catch {
-    return `<pre>${text.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
+    return plain(text);
   }
+}
+
+function plain(text: string): string {
+  return `<pre>${text.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
 }
 
 /** The page, without content. What a model wrote runs no script, and loads nothing. */
@@ -112,7 +124,7 @@ h1 { font-size: 1.5em; } h2 { font-size: 1.2em; } h3, h4, h5, h6 { font-size: 1e
 h1, h2 { border-bottom: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder, transparent)); padding-bottom: 0.2em; }
 code, pre { font-family: var(--vscode-editor-font-family); font-size: var(--vscode-editor-font-size); }
 code { color: var(--vscode-textPreformat-foreground); background: var(--vscode-textPreformat-background); padding: 0 0.2em; border-radius: 3px; }
-pre { background: var(--vscode-textCodeBlock-background); padding: 0.8em; overflow-x: auto; border-radius: 3px; }
+pre { white-space: pre-wrap; background: var(--vscode-textCodeBlock-background); padding: 0.8em; overflow-x: auto; border-radius: 3px; }
 pre code { color: inherit; background: none; padding: 0; }
 blockquote { margin: 0; padding: 0 1em; border-left: 4px solid var(--vscode-textBlockQuote-border); background: var(--vscode-textBlockQuote-background); }
 a { color: var(--vscode-textLink-foreground); }
