@@ -62,6 +62,12 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
 
 ;;; The chat
 
+(defun stet--chat-shown-p ()
+  "Return whether a window of this frame has a chat."
+  (cl-some (lambda (window)
+             (with-current-buffer (window-buffer window) (derived-mode-p 'stet-chat-mode)))
+           (window-list)))
+
 (defun stet--tails (files)
   "Return the windows that show the end of a chat of FILES: (WINDOW . BUFFER)."
   (cl-loop for file in files
@@ -76,22 +82,75 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
 
 (defun stet--follow (windows)
   "Show the end of the chat in WINDOWS, which showed it before it grew."
+  (dolist (window windows)
+    (with-current-buffer (window-buffer window) (stet--fold-tools)))
   (mapc #'stet--at-end windows))
+
+;;; Tool calls
+
+(defconst stet--tools
+  (let ((call "- [a-z]+\\(?:_[a-z]+\\)+\\(?:[ :].*\\)?"))
+    (format "^%s\\(?:\n%s\\)*$" call call))
+  "A list of tool calls in a chat.")
+
+(defvar-local stet--tools-shown nil
+  "Whether the tool calls of this chat are shown one by one.")
+
+(defun stet--fold-tools ()
+  "Fold each list of tools in this chat to one line, or unfold it."
+  (remove-overlays nil nil 'stet-tools t)
+  (unless stet--tools-shown
+    (save-excursion
+      (goto-char (point-min))
+      (let (case-fold-search)
+        (while (re-search-forward stet--tools nil t)
+          (let* ((start (match-beginning 0)) (end (match-end 0))
+                 (first (save-excursion (goto-char start) (pos-eol))))
+            (when (> end first)
+              ;; Recentering is wrong where a string is in the place of several lines.
+              (stet--overlay start first 'stet-tools t 'evaporate t
+                             'display (stet--tools-label (count-lines start end)))
+              (stet--overlay first end 'stet-tools t 'evaporate t 'invisible t))))))))
+
+(defun stet--tools-label (n)
+  "Return the line in the place of N folded tools."
+  (propertize (substitute-command-keys
+               (format "▸ %d tool calls (\\[stet-toggle-tools] shows them)" n))
+              'face 'stet-note))
+
+(defun stet-toggle-tools ()
+  "Show the tools that the agent used in this chat, or fold them."
+  (interactive nil stet-chat-mode)
+  (setq stet--tools-shown (not stet--tools-shown))
+  (stet--fold-tools)
+  (when (looking-at-p "[ \t\n]*\\'")
+    (stet--at-end (selected-window))))
 
 (defvar stet-chat-font-lock
   '(("^#\\{1,6\\} .*" . 'bold)
     ("^\\*.*\\*$" . 'shadow)
     ("^```.*\n\\(?:.*\n\\)*?```$" . 'fixed-pitch)
+    ("^- [a-z]+\\(?:_[a-z]+\\)+\\(?:[ :].*\\)?$" . 'stet-note)
     ("`[^`\n]+`" . 'font-lock-constant-face)
     ("\\*\\*[^*\n]+\\*\\*" . 'bold))
   "The colours of a chat, for `font-lock-defaults'.")
 
 (defvar-keymap stet-chat-mode-map
-  "C-c C-c" 'stet-send)
+  :doc "Keys of a chat."
+  "C-c C-c" 'stet-send
+  "C-c C-t" 'stet-toggle-tools)
 
 (define-derived-mode stet-chat-mode text-mode "Stet Chat"
   "A chat with Stet: write under the last `## You' and send it with \\[stet-send]."
   (visual-line-mode)
+  (setq-local scroll-conservatively 101)
+  (setq header-line-format
+        (substitute-command-keys "Write below the last heading; \\[stet-send] sends it"))
+  (when buffer-file-name
+    (rename-buffer (concat "Stet chat: " (replace-regexp-in-string
+                                          "\\`chat-[[:xdigit:]]+-" "" (file-name-base buffer-file-name)))
+                   t))
+  (stet--fold-tools)
   (setq font-lock-defaults '(stet-chat-font-lock t))
   (setq-local outline-regexp "##? "))
 
@@ -104,7 +163,16 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
 
 (define-minor-mode stet-review-mode
   "Decide the hunks of a review page: \\[stet-accept] accepts, \\[stet-reject] rejects."
-  :lighter nil)
+  :lighter nil
+  (setq header-line-format
+        '((:eval (stet--review-header)))))
+
+(defun stet--review-header ()
+  "Return how many hunks are left, and the keys that decide them."
+  (let* ((status (stet--status (stet--server)))
+         (left (+ (or (plist-get status :pending) 0) (or (plist-get status :conflicts) 0))))
+    (substitute-command-keys
+     (format "%d left   \\[stet-accept] accept  \\[stet-reject] reject  \\[stet-next] next" left))))
 
 (provide 'stet-chat)
 ;;; stet-chat.el ends here

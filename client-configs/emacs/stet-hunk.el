@@ -269,7 +269,13 @@ Open what is folded over it."
 
 (defun stet--go (forward)
   "Go to the next hunk if FORWARD, else to the previous one, in any file.
-What is known of them already is enough, so that Emacs is there at once."
+What is known of them already is enough, so that Emacs is there at once.
+In a review page, go to the next or previous section."
+  (if (derived-mode-p 'diff-mode) (if forward (diff-hunk-next) (diff-hunk-prev))
+    (stet--go-in-files forward)))
+
+(defun stet--go-in-files (forward)
+  "Go to the next hunk in the files if FORWARD, else to the previous one."
   (let* ((file (and (stet--served-p) (buffer-file-name)))
          (places (stet--all-places (stet--server)))
          (start (pos-bol))
@@ -294,8 +300,11 @@ What is known of them already is enough, so that Emacs is there at once."
 
 (defun stet--choose (prompt things title)
   "Let the user choose of THINGS with PROMPT; TITLE gives the title of one."
-  (let ((titles (mapcar (lambda (thing) (cons (funcall title thing) thing)) things)))
-    (cdr (assoc (completing-read prompt titles nil t) titles))))
+  (let* ((titles (mapcar (lambda (thing) (cons (funcall title thing) thing)) things))
+         (in-order (lambda (text predicate action)
+                     (if (eq action 'metadata) '(metadata (display-sort-function . identity))
+                       (complete-with-action action titles text predicate)))))
+    (cdr (assoc (completing-read prompt in-order nil t nil nil (caar titles)) titles))))
 
 (defun stet--hunk-at-point ()
   "Return the pending hunk on this line, as (ID HASH CODE PROTECTED), or nil.
@@ -323,11 +332,31 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
     (and (re-search-backward "^@@ [^@]* @@ \\([[:alnum:]]+\\)" nil t)
          (match-string-no-properties 1))))
 
+(defun stet--mark-section (page id note)
+  "Say in PAGE, a review, that its hunk ID has become NOTE."
+  (with-current-buffer page
+    (save-excursion
+      (goto-char (point-min))
+      (when (re-search-forward (format "^@@ [^@]* @@ %s\\b" (regexp-quote id)) nil t)
+        (let* ((head (pos-eol))
+               (end (if (re-search-forward "^\\(?:@@\\|diff\\) " nil t) (pos-bol) (point-max))))
+          (remove-overlays (1- head) end 'stet-section t)
+          (stet--overlay (save-excursion (goto-char head) (pos-bol)) end
+                         'face 'stet-note 'stet-section t)
+          (stet--overlay head head 'stet-section t
+                         'after-string (propertize (concat "  " note) 'face 'bold)))))))
+
 (defun stet--decide (command hunk &rest arguments)
   "Run COMMAND with ARGUMENTS for HUNK, of `stet--hunk-at-point'."
-  (pcase-let ((`(,id ,hash) hunk))
+  (pcase-let ((`(,id ,hash) hunk)
+              (page (and (stet--page-p buffer-file-name) (current-buffer))))
     (stet--run command (append (list :hunk id) (and hash (list :hash hash)) arguments)
-               #'stet--decided)))
+               (lambda (answer)
+                 (stet--decided answer)
+                 (when (and page (buffer-live-p page) (seq-empty-p (plist-get answer :refused)))
+                   (stet--mark-section page id
+                                       (if (equal command "stet.accept") "accepted" "rejected")))))
+    (when page (ignore-errors (diff-hunk-next)))))
 
 (defun stet--decided (answer)
   "Show what of an ANSWER was refused, and why; draw no more what was not."

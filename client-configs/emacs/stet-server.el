@@ -16,6 +16,7 @@
 (declare-function stet--place-hunks "stet-hunk")
 (declare-function stet--tails "stet-chat")
 (declare-function stet--follow "stet-chat")
+(declare-function stet--chat-shown-p "stet-chat")
 
 (defgroup stet nil
   "A language server that is a coding and writing agent."
@@ -195,13 +196,15 @@ ON-ANSWER gets what it answers.  A refusal is shown."
 
 (cl-defmethod eglot-handle-notification
   ((_server stet-server) (_method (eql window/showMessage)) &key message &allow-other-keys)
-  "Show MESSAGE as it is; a long one in a window of its own."
+  "Show MESSAGE; a long one in a window of its own, unless a chat is shown."
   (if (not (string-prefix-p "Stet: " message))
       (cl-call-next-method)
     (let ((answer (substitute-command-keys "(answer: \\<stet-mode-map>\\[stet-answer])")))
       (setq message (replace-regexp-in-string "\nAnswer \\(?:with\\|by\\) [^\0]*\\'"
                                               (concat "\n" answer) message t t)))
-    (display-message-or-buffer (string-trim-right message) "*Stet says*")))
+    (if (and (string-search "\n" message) (stet--chat-shown-p))
+        (message "%s" (car (split-string message "\n")))
+      (display-message-or-buffer (string-trim-right message) "*Stet says*"))))
 
 (cl-defmethod eglot-handle-notification :after
   ((server stet-server) (_method (eql $/progress)) &key token value &allow-other-keys)
