@@ -1,13 +1,13 @@
-"""Make `client-configs/neovim/screenshot.svg`: real Neovim in a real terminal, a real model.
+"""Make `client-configs/neovim/screenshot.svg`: real Neovim in a real terminal, a scripted model.
 
-Run by hand, with tmux on the PATH and the embedded model installed (`stet model install`):
+Run by hand, with tmux on the PATH:
 
     python -m tests.editors.capture
 
-It selects a function, asks for documentation with the configured keys, goes to the hunk and
-captures the screen. The text is the model's own; repeat the run if the text isn't worth a picture.
+It asks, goes to the hunks and captures the screen.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -19,6 +19,8 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
+
+from tests.editors.scripts import edit, script
 
 CONFIG = Path(__file__).parents[2] / "client-configs" / "neovim"
 COLUMNS, LINES = 100, 26
@@ -44,17 +46,39 @@ def total(items: list[Item], discount: float = 0.0) -> float:
 def cheapest(items: list[Item]) -> Item:
     return min(items, key=lambda item: item.price)
 '''
+_TOTAL = """\
+    amount = sum(item.price * item.quantity for item in items)
+    return round(amount * (1 - discount), 2)
+"""
+_CHECKED = f"""\
+    if not 0 <= discount <= 1:
+        raise ValueError(f"not a share: {{discount}}")
+{_TOTAL.replace(", 2", ", ndigits=2")}"""
+_CHEAPEST = """\
+def cheapest(items: list[Item]) -> Item:
+    return min(items, key=lambda item: item.price)
+"""
+_NONE = """\
+def cheapest(items: list[Item]) -> Item | None:
+    \"\"\"Return the item with the lowest price, if there is one.\"\"\"
+    return min(items, key=lambda item: item.price, default=None)
+"""
+PROMPT = "Check the discount, and let the cart be empty"
+EDITS = (
+    edit("cart.py", _TOTAL, _CHECKED, "Check the discount"),
+    edit("cart.py", _CHEAPEST, _NONE, "Let the cart be empty"),
+)
 SIGNALS = """
 vim.o.termguicolors, vim.o.laststatus, vim.o.ruler, vim.o.showcmd = true, 0, false, false
 vim.o.number, vim.o.signcolumn, vim.o.swapfile, vim.o.shortmess = true, 'yes', false, 'filnxtToOFI'
-local function signal(name)
-  vim.defer_fn(function() vim.fn.system({ 'tmux', 'wait-for', '-S', name }) end, 500)
+local function signal(name, milliseconds)
+  vim.defer_fn(function() vim.fn.system({ 'tmux', 'wait-for', '-S', name }) end, milliseconds)
 end
-vim.api.nvim_create_autocmd('LspAttach', { callback = function() signal('attached') end })
+vim.api.nvim_create_autocmd('LspAttach', { callback = function() signal('attached', 500) end })
 vim.api.nvim_create_autocmd('DiagnosticChanged', { callback = function()
   if #vim.diagnostic.get(0) > 0 then
-    signal('proposed')
-    vim.api.nvim_create_autocmd('CursorMoved', { callback = function() signal('shown') end })
+    signal('proposed', 8000) -- the index is built and the turn has ended by then
+    vim.api.nvim_create_autocmd('CursorMoved', { callback = function() signal('shown', 1500) end, once = true })
   end
 end })
 """
@@ -90,10 +114,13 @@ def record(folder: Path) -> str:
     (work / "cart.py").write_text(SAMPLE)
     config.mkdir(parents=True)
     (config / "init.lua").write_text(f"vim.opt.rtp:append('{CONFIG}')\n{SIGNALS}")
+    (folder / "script.json").write_text(json.dumps(script(*EDITS)))
     socket, bin_folder = str(folder / "tmux"), Path(sys.executable).parent
     environment = {
         **{name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")},
         "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        "STET_SCRIPTED_MODEL": str(folder / "script.json"),
+        "COLORTERM": "truecolor",
         "XDG_CONFIG_HOME": str(config.parent),
         "XDG_STATE_HOME": str(folder / "home" / "state"),
     }
@@ -109,9 +136,9 @@ def record(folder: Path) -> str:
         size = ("-x", str(COLUMNS), "-y", str(LINES))
         tmux("-f", os.devnull, "new-session", "-d", *size, str(bin_folder / "nvim"), "cart.py")
         tmux("wait-for", "attached")
-        tmux("send-keys", "13GVjj", "\\kr", "Add documentation", "Enter")
+        tmux("send-keys", f":Stet ask {PROMPT}", "Enter")
         tmux("wait-for", "proposed")
-        tmux("send-keys", "gg]v")
+        tmux("send-keys", "gg", ":Stet next", "Enter")
         tmux("wait-for", "shown")
         return tmux("capture-pane", "-e", "-N", "-p")
     finally:
