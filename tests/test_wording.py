@@ -10,9 +10,22 @@ import pytest
 from tests.support.user_strings import user_strings
 
 ROOT = Path(__file__).parents[1]
+CLIENTS = ROOT / "client-configs"
 SERVER = sorted((ROOT / "server" / "stet").rglob("*.py"))
 SURFACES = {
     "server": [path for path in SERVER if path.parent.name != "cli"],
+    "vscode": [
+        CLIENTS / "vscode" / "package.json",
+        *sorted((CLIENTS / "vscode" / "src").rglob("*.ts")),
+        CLIENTS / "vscode" / "README.md",
+    ],
+    "docs": [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        CLIENTS / "README.md",
+        CLIENTS / "helix" / "README.md",
+        CLIENTS / "opencode" / "README.md",
+    ],
 }
 """The sources of each surface."""
 REFUSED = {
@@ -35,8 +48,7 @@ REFUSED = {
     r"\bwhat is to be done\b": "Ask or instruct…",
     r"\bis to be (?:done|changed|shown|asked|written)\b": "must be, or an imperative",
     r"\bdo what the comment\b": "Run comment instruction",
-    r"\bwhat runs\b": "running turns",
-    r"\bcancel (?:what|all that)\b": "Cancel running turns",
+    r"\bcancel (?:what runs|all that)\b": "Cancel running turns",
     r"\btell the running turn\b": "Steer the running turn",
     r"\banswer what is asked\b": "Answer the question",
     r"\bhave it (?:done|proposed|heard)\b": "Retry",
@@ -93,7 +105,7 @@ REFUSED = {
     r"\bfailed inside\b": "Internal error in Stet",
     r"\b(?:its|the) log (?:has|says)\b": "see its log",
     r"\bwhat was proposed\b": "proposals",
-    r"\bwhat you (?:selected|wrote)\b": "the selection, your text",
+    r"\bwhat you selected\b": "the selection",
     r"\bcould not be looked at\b": "could not be checked",
     r"\bin the environment the editor starts in\b": "in the editor's environment",
     r"\bnot there (?:any more|yet)\b": "no longer exists, does not exist yet",

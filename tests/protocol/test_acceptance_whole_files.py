@@ -144,7 +144,7 @@ async def test_what_the_editor_still_shows_of_a_moved_file_is_reported(
         [move] = await propose(editor, {"move": "a.txt", "to": "b.txt", "links": {}})
         editor.type("a.txt", 0, 0, "typed\n")
         await editor.command("stet.accept", {"hunk": move})
-        await editor.wait_for_message("save it")
+        await editor.wait_for_message("save or revert them")
         assert await states(editor) == {move: "pending"}
         editor.save("a.txt")
         await editor.command("stet.accept", {"hunk": move})

@@ -97,7 +97,7 @@ async def test_a_hunk_that_is_decided_or_replaced_is_not_accepted(
             await editor.command("stet.accept", {"hunk": turn["hunks"][0], "hash": "0" * 16})
         assert raised.value.code == MODIFIED
         await editor.command("stet.reject", {"hunk": turn["hunks"][0], "reason": "no"})
-        with pytest.raises(JsonRpcException, match="rejected already") as raised:
+        with pytest.raises(JsonRpcException, match="already rejected") as raised:
             await editor.command("stet.accept", {"hunk": turn["hunks"][0]})
         assert raised.value.code == FAILED
         [hunk] = await editor.command("stet.proposals")

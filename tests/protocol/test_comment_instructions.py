@@ -78,7 +78,7 @@ LANGUAGES = [
     ("a.sql", "sql", "select '-- no AI!'\n{}\n", "-- Add a where AI!", "Add a where"),
     ("a.md", "markdown", "# What?\n\n{}\n\nText.\n", "<!-- Shorten this. AI! -->", "Shorten this."),
     ("a.sh", "shellscript", "#!/bin/sh\n{}\nls\n", "# Sort it AI!", "Sort it"),
-    ("a.odd", "oddlang", "say '# no AI!'\n{}\n", "# AI! Say more", "Be more specific"),
+    ("a.odd", "oddlang", "say '# no AI!'\n{}\n", "# AI! Say more", "Say more"),
 ]
 
 

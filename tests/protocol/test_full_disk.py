@@ -49,7 +49,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 def reported(editor: FakeEditor) -> list[str]:
     """Return the messages about the disk."""
-    return [one.message for one in editor.messages if "on the disk" in one.message]
+    return [one.message for one in editor.messages if "to disk" in one.message]
 
 
 async def until_written(editor: FakeEditor) -> None:

@@ -84,7 +84,7 @@ async def test_a_turn_that_waited_when_the_server_died_has_failed(
         uri = await opened(editor)
         text = editor.text(uri)
         assert text.count("## Stet (t1)") == 1
-        assert "**Failed.** Stet was ended" in written(text, "t1")
+        assert "**Failed.** Stet was stopped" in written(text, "t1")
         assert "And then?" in text
 
 
