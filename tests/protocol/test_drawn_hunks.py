@@ -82,5 +82,7 @@ async def test_diagnostic_of_a_conflict_is_one_line_in_a_client_that_draws_hunks
             )
             if one.code == "conflict"
         ]
-        assert found.message.startswith("as the test wants (")
-        assert "\n" not in found.message
+        assert found.message == (
+            "as the test wants. Conflict: you edited this text. "
+            "Keep yours, take the proposal, keep both, or retry."
+        )

@@ -48,8 +48,11 @@ def describe(hunk: Hunk, *, with_diff: bool = True) -> str:
 
     Without the diff it is one line.
     """
-    head = [_summary(hunk), *_notes(hunk)]
-    return "\n".join([*head, *diff_of(hunk, MAX_DIFF_LINES)]) if with_diff else " ".join(head)
+    summary, notes = _summary(hunk), _notes(hunk)
+    if with_diff:
+        return "\n".join([summary, *notes, *diff_of(hunk, MAX_DIFF_LINES)])
+    is_conflict = hunk.state is HunkState.CONFLICT  # its notes are sentences
+    return " ".join([f"{summary.rstrip('.')}." if is_conflict else summary, *notes])
 
 
 def hover_text(hunk: Hunk, *, markdown: bool) -> str:
