@@ -170,10 +170,10 @@ def test_a_byte_order_mark_is_kept(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--file", "nope.py"), "stet: there is no file 'nope.py'\n"),
+        (("--file", "nope.py"), "stet: no such file: 'nope.py'\n"),
         (("--file", "f.py:9"), "has only 2 lines\n"),
-        (("--root", "nope"), "stet: there is no folder 'nope'\n"),
-        (("--json", "--accept", "review"), "--json asks nobody"),
+        (("--root", "nope"), "stet: no such folder: 'nope'\n"),
+        (("--json", "--accept", "review"), "--json can't ask you"),
         (("--mode", "shout"), "shout"),
     ],
 )
@@ -265,7 +265,7 @@ def test_a_file_that_changed_on_the_disk_meanwhile_is_not_written_over(shell: Sh
     shell.write("f.py", "somebody else's\n")
     screen.type("y\n")
     assert screen.ended() == 3
-    assert "has changed since it was opened" in screen.shown
+    assert "has changed on disk since it was opened" in screen.shown
     assert text(shell) == "somebody else's\n"
 
 

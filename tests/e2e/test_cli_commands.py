@@ -1,6 +1,7 @@
 """The other commands of the shell, as real processes."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -116,7 +117,7 @@ def test_the_models_and_the_one_that_would_be_used_are_listed(shell: Shell) -> N
     done = shell.run("model", "list", env={"OPENAI_API_KEY": "sk-very-secret"})
     assert done.returncode == 0
     assert "OPENAI_API_KEY is set" in done.stdout
-    assert "used: " in done.stdout
+    assert "in use: " in done.stdout
     assert "sk-very-secret" not in done.stdout + done.stderr
 
 
@@ -138,7 +139,7 @@ def test_the_doctor_reports_settings_model_editors_and_folders(shell: Shell) -> 
     assert any("did you mean 'agent.maxIterations'?" in line for line in found)
     assert "note Neovim 0.9.5 is too old" in found
     assert "ok Helix 25.07.1" in found
-    assert any(line.startswith("ok reached it answered in") for line in found)
+    assert any(line.startswith("ok reply in ") for line in found)
     config.write_text("")
     assert shell.run("doctor").returncode == 0
 
@@ -169,7 +170,7 @@ def test_the_demo_works_with_the_embedded_model(shell: Shell) -> None:
     shell.env["XDG_DATA_HOME"] = str(platformdirs.user_data_path())
     done = shell.run("demo")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "It has 135 million parameters" in done.stdout
+    assert "135 million parameters" in done.stdout
 
 
 def obliging(asked: HttpRequest) -> Reply:
@@ -242,5 +243,47 @@ def test_the_doctor_works_in_a_folder_that_is_gone(shell: Shell) -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert "the one you are in is not there any more" in done.stdout
+    assert "the current folder no longer exists" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_serve_in_a_terminal_says_what_it_is(shell: Shell) -> None:
+    screen = Screen(shell, ["serve"])
+    assert screen.ended() == 2
+    assert screen.shown.splitlines()[0] == (
+        "This is a language server: an editor starts it and talks to it on stdin and stdout."
+    )
+    assert "stet config neovim --write" in screen.shown
+
+
+def test_serve_with_stdio_in_a_terminal_waits_for_an_editor(shell: Shell) -> None:
+    screen = Screen(shell, ["serve", "--stdio"])
+    screen.type("Content-Length: 0\r\n\r\n\x04")
+    screen.ended()
+    assert "This is a language server" not in screen.shown
+
+
+def test_doctor_prints_its_findings_as_json(shell: Shell) -> None:
+    done = shell.run("doctor", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, report["version"]) == (1, "", __version__)
+    assert [finding for finding in report["findings"] if finding["about"] == "model"] == [
+        {"mark": "problem", "about": "model", "found": "none", "fix": report["findings"][1]["fix"]}
+    ]
+    assert {tuple(finding) for finding in report["findings"]} == {("mark", "about", "found", "fix")}
+
+
+def test_demo_ends_with_the_next_step(shell: Shell) -> None:
+    scripted_demo(shell)
+    assert shell.run("demo").stdout.splitlines()[-1] == (
+        "Next: stet config neovim --write (or vscode, helix, emacs)"
+    )
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_completion_is_installed_for_the_shell_that_runs(shell: Shell, name: str) -> None:
+    env = {"SHELL": f"/bin/{name}", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = shell.run("--install-completion", name, env=env)
+    assert done.returncode == 0, done.stderr
+    files = [path for path in (shell.folder.parent / "home").rglob("*") if path.is_file()]
+    assert any("_STET_COMPLETE" in path.read_text() for path in files)

@@ -44,7 +44,7 @@ def test_with_nothing_to_find_the_code_is_one(shell: Shell, tmp_path: Path) -> N
     empty.mkdir()
     done = shell.run("search", "tomatoes", "--root", str(empty))
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "Nothing is found for 'tomatoes'.\n"
+    assert done.stderr == "No results for 'tomatoes'.\n"
 
 
 @pytest.mark.parametrize(

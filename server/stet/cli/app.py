@@ -17,17 +17,19 @@ from stet.cli.terminal import CliError, Terminal
 
 app = typer.Typer(
     help="Stet: a language server that is a coding and writing agent.",
+    epilog="Next: stet config neovim --write (or vscode, helix, emacs)",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
-model_app = typer.Typer(help="The models that can be asked.", no_args_is_help=True)
+model_app = typer.Typer(help="List the models or install the local one.", no_args_is_help=True)
 app.add_typer(model_app, name="model")
 
 RootOption = Annotated[
     Path | None,
-    typer.Option(help="The workspace folder; where you are by default.", show_default=False),
+    typer.Option(help="The workspace folder. Default: the current folder.", show_default=False),
 ]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 INTERRUPTED = 130
 """The exit code that a shell reports for a program that Ctrl-C ended."""
 
@@ -64,7 +66,10 @@ def _version(requested: bool) -> None:  # noqa: FBT001 - typer's callback
 def root_options(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which Stet.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Take the options before a command."""
@@ -74,47 +79,50 @@ def root_options(
 def serve(
     *,
     stdio: Annotated[  # noqa: ARG001 - stdio is the only transport
-        bool, typer.Option("--stdio", help="Accepted; changes nothing.")
+        bool, typer.Option("--stdio", help="Serve on stdin and stdout (the default).")
     ] = False,
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"] | None,
-        typer.Option(help="What is logged; the setting log.level by default."),
+        typer.Option(help="The log level. Default: the setting log.level.", show_default=False),
     ] = None,
 ) -> None:
-    """Run the language server on stdio. Editors start this command."""
+    """Run the language server. Editors start this command."""
     finish(lambda: serve_module.run([f"--log-level={log_level}"] if log_level else []))
 
 
 @app.command()
 def ask(  # noqa: PLR0913 - the options are the signature
-    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What to ask for.")],
+    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="The question or instruction.")],
     *,
     file: Annotated[
-        str, typer.Option(help="The file it is about, and its lines: PATH[:L1-L2].")
+        str, typer.Option(help="The file, and the lines if you like: PATH[:L1-L2].")
     ] = "",
     root: RootOption = None,
     mode: Annotated[
         Literal["agent", "ask", "rewrite"],
-        typer.Option(help="With tools; only reading; or one rewrite of the lines."),
+        typer.Option(help="agent: may edit. ask: only reads. rewrite: rewrites the lines."),
     ] = "agent",
     accept: Annotated[
         Literal["all", "none", "review"] | None,
         typer.Option(
-            help="What becomes of the proposals. By default a terminal reviews, a script takes none.",
+            help="What to do with proposals. Default: review in a terminal, else none.",
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Send even a large question (context.warnTokens).")
+        bool,
+        typer.Option("--yes", help="Send a large question without asking (context.warnTokens)."),
     ] = False,
 ) -> None:
-    """Ask once: prints the answer and the proposals, saves what is accepted."""
+    """Ask, and review the proposed edits."""
     from stet.cli import ask_command as ask_module  # late: the session's parts are slow to import
 
     def work() -> int:
         if as_json and accept == "review":
-            raise CliError("--json asks nobody: use --accept all or none with it", code=2)
+            raise CliError(
+                "--json can't ask you: use --accept all or --accept none with it", code=2
+            )
         place = parse_file_argument(file) if file else None
         # The default never accepts a proposal that the user has not seen.
         is_reviewed = Terminal().is_interactive and not as_json
@@ -130,14 +138,14 @@ def ask(  # noqa: PLR0913 - the options are the signature
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in any words.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="A question or a few words.")],
     *,
     root: RootOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=200, help="At most so many places.")] = 20,
-    folder: Annotated[str, typer.Option(help="Only below this folder of the workspace.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="The most results to show.")] = 20,
+    folder: Annotated[str, typer.Option(help="Search only this folder of the workspace.")] = "",
+    as_json: JsonOption = False,
 ) -> None:
-    """Search the workspace by words and by meaning, the best places first."""
+    """Search the workspace by words and by meaning."""
     from stet.cli import search_command  # late, as above
 
     def work() -> int:
@@ -151,9 +159,9 @@ def search(
 def index(
     *,
     root: RootOption = None,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make it anew.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rebuild from scratch.")] = False,
 ) -> None:
-    """Bring the search index up to the files, and say how large it is."""
+    """Update the search index and print its size."""
     from stet.cli import search_command  # late, as above
 
     finish(lambda: search_command.run_index(workspace_folder(root, None), rebuild=rebuild))
@@ -161,23 +169,26 @@ def index(
 
 @app.command()
 def demo() -> None:
-    """Demonstrate the main task on a sample file, with any model that is found."""
+    """Show Stet at work on sample files."""
     from stet.cli import demo as demo_module  # late, as above
 
     finish(demo_module.run)
 
 
 @app.command()
-def doctor() -> None:
-    """Report what is configured, what works and how to fix the rest. The model is asked for a word."""
+def doctor(*, as_json: JsonOption = False) -> None:
+    """Check the installation and suggest fixes.
+
+    The model is asked to answer with one word.
+    """
     from stet.cli import doctor as doctor_module  # late, as above
 
-    finish(doctor_module.run)
+    finish(lambda: doctor_module.run(as_json=as_json))
 
 
 @model_app.command("list")
 def model_list() -> None:
-    """List what can be asked here, and what would be asked."""
+    """List the models and the one in use."""
     from stet.cli import model_command  # late, as above
 
     finish(model_command.show)
@@ -185,9 +196,12 @@ def model_list() -> None:
 
 @model_app.command("install")
 def model_install(
-    *, quiet: Annotated[bool, typer.Option(help="Say nothing if it is there already.")] = False
+    *,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print nothing if the model is installed.")
+    ] = False,
 ) -> None:
-    """Fetch the small model that Stet can run itself."""
+    """Download the small local model."""
     from stet.cli import model_command  # late, as above
 
     finish(lambda: model_command.install(quiet=quiet))
@@ -196,17 +210,18 @@ def model_install(
 @app.command()
 def config(
     editor: Annotated[
-        Literal["neovim", "vscode", "helix", "emacs"], typer.Argument(help="Which editor.")
+        Literal["neovim", "vscode", "helix", "emacs"], typer.Argument(help="The editor.")
     ],
     *,
     write: Annotated[
-        bool, typer.Option("--write", help="Put it where the editor looks; for VS Code, install.")
+        bool,
+        typer.Option("--write", help="Write it to its place; for VS Code: install the extension."),
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace files that you changed; keep a backup.")
     ] = False,
 ) -> None:
-    """Print the client configuration of an editor, and see whether its version will do."""
+    """Print or install an editor's configuration."""
     from stet.cli import config_command as config_module  # late, as above
 
     finish(lambda: config_module.run(editor, write=write, force=force))

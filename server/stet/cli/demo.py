@@ -8,7 +8,7 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,7 @@ from stet.lsp.headless.headless_client import (
 from stet.settings.layers import read_layers
 from stet.system.system import System
 from stet.text.escape import escape
+from stet.text.render import counted
 
 STATS = """\
 def moving_average(values, width):
@@ -58,6 +59,8 @@ The new parser are faster than the old one, and it use less memory.
 INDENT = 13
 """The indent, in columns, of all output of a step."""
 GAP = 3
+NEXT = "Next: stet config neovim --write (or vscode, helix, emacs)"
+"""The last line of the output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +119,8 @@ class _DemoSession:
         self._root.mkdir()
         for job in JOBS:
             (self._root / job.file).write_bytes(job.text.encode())
-        self._terminal.show("Stet proposes; your text stands until you accept.", "bold")
-        self._step("workspace", f"{self._root}, two sample files")
+        self._terminal.show("Stet proposes edits; your text changes only when you accept.", "bold")
+        self._step("workspace", f"{self._root} (two sample files)")
         # The state is deleted with the folder: later sessions do not need it.
         env = {**os.environ, "XDG_STATE_HOME": str(self._state)}
         async with AsyncExitStack() as stack:
@@ -128,6 +131,7 @@ class _DemoSession:
                 self._terminal.show(f"\n{number}. {job.title}", "bold")
                 await self._run_job(job)
         self._terminal.show(f"\nDone in {time.monotonic() - started:.1f} s.", "bold")
+        self._terminal.show(NEXT)
 
     async def _show_model(self) -> None:
         """Show the model that the server will choose.
@@ -144,7 +148,7 @@ class _DemoSession:
             raise CliError(str(error)) from error
         self._step("model", describe_choice(choice))
         if choice.provider == "local":
-            self._step("", "It has 135 million parameters: made for small jobs like these two.")
+            self._step("", "135 million parameters: enough for small jobs like these two")
 
     async def _run_job(self, job: DemoJob) -> None:
         """Open the file, ask, check that nothing is changed, accept, save."""
@@ -157,8 +161,8 @@ class _DemoSession:
         turn = await self._turn(job, uri)
         hunks = await self._proposed(turn)
         if client.documents.text(uri) != job.text or path.read_bytes() != job.text.encode():
-            raise CliError(f"{job.file} was changed before anything was accepted")
-        self._step("untouched", "editor's text and file on disk compared: both as before")
+            raise CliError(f"{job.file} changed before anything was accepted")
+        self._step("untouched", "the editor's text and the file on disk are unchanged")
         await self._accept(turn, len(hunks))
         for change in client.documents.unsaved():
             save(change)
@@ -175,11 +179,13 @@ class _DemoSession:
         began = time.monotonic()
         place = {"uri": uri, "from": job.lines[0], "to": job.lines[1]}
         question = {"prompt": job.prompt, "mode": "rewrite", **place}
-        with self._terminal.working("the model is at work") as self._progress:
+        with self._terminal.working("waiting for the model") as self._progress:
             task = await self._client.command("stet.ask", question)
             turn = await self._client.turn_ended(task["turn"])
         if turn["state"] != "completed":
-            raise CliError(f"the turn {turn['state']}: {turn.get('error') or turn.get('summary')}")
+            raise CliError(
+                f"the request {turn['state']}: {turn.get('error') or turn.get('summary')}"
+            )
         seconds, usage = time.monotonic() - began, turn["usage"]
         tokens = f"{usage['promptTokens']} tokens in, {usage['completionTokens']} out"
         self._step("answered", f"{turn['model']}, in {seconds:.1f} s, {tokens}")
@@ -194,9 +200,9 @@ class _DemoSession:
         client, which = self._client, {"turn": turn["turn"], "state": "pending"}
         hunks: list[dict[str, Any]] = await client.command("stet.proposals", which)
         if not hunks:
-            raise CliError(f"the model proposed nothing: {turn.get('summary')}")
+            raise CliError(f"the model proposed no edit: {turn.get('summary')}")
         marks = await client.marks(hunks[0]["uri"])
-        counts = f"{_count(hunks, 'change')}, {_count(marks, 'mark')} in the margin"
+        counts = f"{counted(len(hunks), 'hunk')}, {counted(len(marks), 'diagnostic')}"
         self._step("proposed", f"{counts}:")
         for hunk in hunks:
             text = client.documents.text(hunk["uri"])
@@ -215,9 +221,9 @@ class _DemoSession:
         done = await self._client.accept(turn=turn["turn"])
         if len(done["accepted"]) != n_expected:
             reasons = "; ".join(refusal["reason"] for refusal in done["refused"])
-            raise CliError(f"not all was accepted: {reasons}")
+            raise CliError(f"some hunks could not be accepted: {reasons}")
         n_edits = sum(not edit.refused for edit in self._applied)
-        edits = f"{n_edits} workspace/applyEdit from the server, applied by the editor"
+        edits = f"{counted(n_edits, 'edit')} sent with workspace/applyEdit, applied by the editor"
         self._step("accepted", edits)
 
     def _event(self, event: Event) -> None:
@@ -243,9 +249,5 @@ class _DemoSession:
             self._terminal.out.print(Padding(table, (0, 0, 0, INDENT), expand=False))
             return
         for title, text in zip(("before", "after"), texts, strict=True):
-            self._step(title, "the whole file:")
+            self._step(title, "the whole file")
             self._terminal.show(indented(text, INDENT))
-
-
-def _count(things: Sized, name: str) -> str:
-    return f"{len(things)} {name}" if len(things) == 1 else f"{len(things)} {name}s"

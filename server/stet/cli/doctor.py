@@ -6,6 +6,7 @@ folders, the log and the database too.
 
 import asyncio
 import importlib.util
+import json
 import logging
 import os
 import re
@@ -15,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -44,6 +45,7 @@ from stet.system.file_lock import FileLock
 from stet.system.helper_process import output_of
 from stet.system.system import System
 from stet.text.escape import escape_line
+from stet.text.render import counted
 from stet.web.search_formats import key_variables, search_endpoint
 from stet.workspace.uris import uri_of
 
@@ -115,7 +117,7 @@ async def check_editor(editor: EditorSpec, system: System) -> Finding:
         return Finding("note", editor.name, "not found")
     version = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
     if version is None:
-        return Finding("note", editor.name, f"says no version: {output.strip()[:60]!r}")
+        return Finding("note", editor.name, f"unknown version: {output.strip()[:60]!r}")
     if (int(version[1]), int(version[2])) >= editor.needs:
         return Finding("ok", editor.name, version[0])
     needed = f"{editor.needs[0]}.{editor.needs[1]:0{len(version[2])}}"
@@ -147,14 +149,24 @@ def program_for_editors(system: System) -> str:
     )
 
 
-def run() -> int:
-    """Run all checks and show the findings; return 1 if there is a problem."""
+def run(*, as_json: bool) -> int:
+    """Run all checks and show the findings; return 1 if there is a problem.
+
+    Args:
+        as_json: Whether one JSON object is printed: `version`, and `findings` with the attributes
+            of `Finding`.
+    """
     terminal = Terminal()
-    terminal.show(f"Stet {__version__}\n", "bold")
-    with terminal.working("looking"):
+    if not as_json:
+        terminal.show(f"Stet {__version__}\n", "bold")
+    with terminal.working("checking"):
         findings = asyncio.run(check_all(System()))
-    for finding in findings:
-        terminal.out.print(_line(finding), soft_wrap=True)
+    if as_json:
+        report = {"version": __version__, "findings": [asdict(finding) for finding in findings]}
+        terminal.out.file.write(f"{json.dumps(report)}\n")
+    else:
+        for finding in findings:
+            terminal.out.print(_line(finding), soft_wrap=True)
     return int(any(finding.mark == "problem" for finding in findings))
 
 
@@ -165,10 +177,8 @@ async def check_all(system: System) -> list[Finding]:
         root = current_folder()
     except OSError:
         root = Path(tempfile.gettempdir())
-        fix = (
-            "Go to another folder: what is said of one below is of the system's for scratch files."
-        )
-        found.append(Finding("problem", "folder", "the one you are in is not there any more", fix))
+        fix = "Change to another folder. The lines below are about the system's temporary folder."
+        found.append(Finding("problem", "folder", "the current folder no longer exists", fix))
     layers = read_layers(system.read_bytes, [root])
     chosen = layers.settings
     found += await _run_check("settings", lambda: check_settings(layers))
@@ -183,7 +193,7 @@ async def check_all(system: System) -> list[Finding]:
         found += each
     found += await _run_check("folders", check_folders)
     found += await _run_check("log", check_log)
-    found += await _run_check("kept", lambda: check_state(system, root))
+    found += await _run_check("history", lambda: check_state(system, root))
     return found
 
 
@@ -200,20 +210,20 @@ async def _run_check(
             findings = await findings
         return [findings] if isinstance(findings, Finding) else list(findings)
     except Exception as error:  # the problem itself may make the check fail
-        log.exception("%s could not be looked at", about)
-        what = f"could not be looked at: {type(error).__name__}: {error}"
-        fix = "Mend what it names; if that is nothing you know, report it in Stet's tracker."
+        log.exception("%s could not be checked", about)
+        what = f"could not be checked: {type(error).__name__}: {error}"
+        fix = "Fix what the error names, or report it in Stet's issue tracker."
         return [Finding("problem", about, what, fix)]
 
 
 def check_settings(layers: MergedSettings) -> Iterator[Finding]:
     """Report the settings files that were read, and their problems."""
     if str(user_file_path()) not in layers.files:
-        yield Finding("ok", "settings", f"the defaults; there is no {user_file_path()}")
+        yield Finding("ok", "settings", f"defaults ({user_file_path()} does not exist)")
     for file in layers.files:
         yield Finding("ok", "settings", file)
     for problem in layers.problems:
-        yield Finding("problem", "settings", str(problem), f"Mend it in {problem.source}.")
+        yield Finding("problem", "settings", str(problem), f"Fix it in {problem.source}.")
 
 
 async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
@@ -238,13 +248,13 @@ async def _probe(choice: ModelChoice, settings: ModelSettings, system: System) -
         finally:
             await model.close()
     except ModelError as error:
-        return Finding("problem", "reached", "no", str(error))
+        return Finding("problem", "reply", "none", str(error))
     except TimeoutError:
         fix = "Try again later, or choose another model (model.provider, model.name)."
-        return Finding("problem", "reached", f"no answer in {PROBE_SECONDS} s", fix)
+        return Finding("problem", "reply", f"none in {PROBE_SECONDS} s", fix)
     seconds = system.monotonic() - began
     tokens = completion.usage.total
-    return Finding("ok", "reached", f"it answered in {seconds:.1f} s ({tokens} tokens)")
+    return Finding("ok", "reply", f"in {seconds:.1f} s ({tokens} tokens)")
 
 
 def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
@@ -259,44 +269,44 @@ def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
         choice = f"{endpoint.provider}, {endpoint.base_url}, with the key in {endpoint.key_env}"
         yield Finding("ok", "web", choice)
         if importlib.util.find_spec("trafilatura") is None:
-            fix = "Install Stet with its extra `web`."
-            yield Finding("note", "web", "no HTML page can be read: trafilatura is missing", fix)
+            fix = "Install Stet with the extra `web`."
+            yield Finding("note", "web", "can't read HTML pages: trafilatura is not installed", fix)
         return
     names = " or ".join(key_variables(settings))
-    fix = f"Set {names} in the environment the editor starts in, or name another variable in web.apiKeyEnv."
-    yield Finding("problem", "web", f"{settings.provider}, but its key is not there", fix)
+    fix = f"Set {names} in the editor's environment, or another variable in web.apiKeyEnv."
+    yield Finding("problem", "web", f"{settings.provider}, without an API key", fix)
 
 
 def check_search(settings: SearchSettings, system: System, root: Path) -> Iterator[Finding]:
     """Report the kind of embeddings, and the state of the index of the folder `root`."""
     if settings.embeddings == "off":
-        yield Finding("ok", "search", "by words; search.embeddings is off")
+        yield Finding("ok", "search", "by words only: search.embeddings is off")
     elif settings.embeddings == "endpoint":
         yield _check_endpoint(settings, system)
     elif can_embed():
         yield Finding("ok", "search", "by words and by meaning, on this machine")
     else:
-        fix = "Install Stet with its extra `search`, or set search.embeddings to off."
-        yield Finding("note", "search", "by words alone: wordllama is missing", fix)
+        fix = "Install Stet with the extra `search`, or set search.embeddings to off."
+        yield Finding("note", "search", "by words only: wordllama is not installed", fix)
     try:
         state = count_contents(index_folder(system.cache_folder(), [uri_of(root)]))
     except (OSError, sqlite3.DatabaseError) as error:
-        fix = "`stet index --rebuild` makes it anew."
-        yield Finding("problem", "index", f"that of {root} can't be read: {error}", fix)
+        fix = "Run `stet index --rebuild`."
+        yield Finding("problem", "index", f"the index of {root} can't be read: {error}", fix)
         return
     if state is None:
-        fix = "`stet index` makes it; in an editor it comes by itself."
-        yield Finding("note", "index", f"none of {root} yet", fix)
+        fix = "Run `stet index`, or open the folder in an editor."
+        yield Finding("note", "index", f"{root} is not indexed yet", fix)
     else:
-        yield Finding("ok", "index", f"{state[0]:,} files, {state[1]:,} passages of {root}")
+        yield Finding("ok", "index", f"{state[0]:,} files, {state[1]:,} passages in {root}")
 
 
 def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
     try:
         endpoint = embedding_endpoint(settings, system.environ())
     except EmbeddingError as missing:
-        fix = "Do so, or set search.embeddings to local."
-        return Finding("problem", "search", f"by words alone: {missing}", fix)
+        fix = "Fix this, or set search.embeddings to local."
+        return Finding("problem", "search", f"by words only: {missing}", fix)
     vectors = f"by words, and by meaning through {endpoint.host} with {endpoint.model}"
     return Finding("ok", "search", vectors)
 
@@ -304,15 +314,17 @@ def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
 def check_grammars() -> Iterator[Finding]:
     """Report whether the grammars of the extra `grammars` are missing."""
     if importlib.util.find_spec("tree_sitter") is None:
-        fix = "Install Stet with its extra `grammars`."
-        yield Finding("note", "grammars", "search cuts most languages by their lines alone", fix)
+        fix = "Install Stet with the extra `grammars`."
+        yield Finding(
+            "note", "grammars", "not installed: search splits most languages by lines", fix
+        )
 
 
 async def check_embedded(system: System) -> Finding:
     """Report whether the embedded model can be used."""
     missing = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
     if missing:
-        return Finding("note", "embedded", "not ready", missing)
+        return Finding("note", "embedded", "not available", missing)
     path = weights.SMOLLM2.path(weights.default_folder())
     return Finding("ok", "embedded", f"{weights.SMOLLM2.name}, {path}")
 
@@ -337,7 +349,7 @@ def check_settings_files(layers: MergedSettings, root: Path) -> Iterator[Finding
     """Report settings files that exist but can't be read; they are ignored."""
     for path in (user_file_path(), root / PROJECT_FILE):
         if os.path.lexists(path) and str(path) not in layers.files:
-            fix = "Let it be a file that you may read, or remove it."
+            fix = "Make it a readable file, or remove it."
             yield Finding("problem", "settings", f"{path} can't be read and is ignored", fix)
 
 
@@ -352,8 +364,8 @@ def check_folders() -> Iterator[Finding]:
     ):
         why_not = _unwritable_reason(folder)
         if why_not:
-            fix = "Make room there, or change its owner or its rights."
-            yield Finding("problem", about, f"{folder} can't be written: {why_not}", fix)
+            fix = "Free some space, or change its owner or permissions."
+            yield Finding("problem", about, f"{folder} is not writable: {why_not}", fix)
         else:
             yield Finding("ok", about, str(folder))
 
@@ -361,12 +373,12 @@ def check_folders() -> Iterator[Finding]:
 def check_log() -> Iterator[Finding]:
     """Report the trace files and crash reports in the log folder."""
     for trace in log_files(log_folder(), TRACE):
-        fix = "Delete it when you no longer need it: it holds what you asked and what was read."
+        fix = "Delete it when you no longer need it: it holds your questions and the files that were read."
         yield Finding("note", "trace", str(trace), fix)
     reports = ReportDirectory().reports()
     if reports:
-        problems = f"{len(reports)} of failures inside Stet, the newest {reports[0]}"
-        fix = "Attach it to an issue in Stet's tracker; delete it when you have."
+        problems = f"{counted(len(reports), 'crash report')}, the newest: {reports[0]}"
+        fix = "Attach it to an issue in Stet's tracker, then delete it."
         yield Finding("note", "reports", problems, fix)
 
 
@@ -375,26 +387,26 @@ def check_state(system: System, root: Path) -> Iterator[Finding]:
     folder = StateStore(system, lambda: [uri_of(root)], print).folder
     path = folder / "state.db"
     if not path.exists():
-        yield Finding("ok", "kept", f"nothing of {root} yet")
+        yield Finding("ok", "history", f"nothing stored for {root} yet")
         return
     try:
         with translate_errors():
             yield _check_database(path)
     except DatabaseDamaged as fault:
-        fix = (
-            "The next server puts it aside and begins anew; what was kept there stays in the copy."
-        )
-        yield Finding("problem", "kept", f"{path} is damaged: {fault}", fix)
+        fix = "The next start of Stet sets it aside as a copy and creates a new one."
+        yield Finding("problem", "history", f"{path} is damaged: {fault}", fix)
     except DatabaseBusy:
-        fix = "See which other program has it open: a server that hangs, a backup."
-        yield Finding("problem", "kept", f"{path} is locked all the time", fix)
+        fix = "Close the program that has it open: a hanging server, or a backup."
+        yield Finding("problem", "history", f"{path} stays locked", fix)
     except StoreError as fault:
-        fix = "Change its owner or its rights, or move it away."
-        yield Finding("problem", "kept", f"{path} can't be used: {fault}", fix)
+        fix = "Change its owner or permissions, or move it away."
+        yield Finding("problem", "history", f"{path} can't be used: {fault}", fix)
     n_servers = sum(_is_lock_taken(lock) for lock in (folder / "owners").glob("*.lock"))
     if n_servers > 1:
-        fix = "Close one of the editors, unless you mean it: each shows the hunks of its own."
-        yield Finding("note", "servers", f"{n_servers} work on {root} now", fix)
+        fix = (
+            "Each server shows only its own hunks: close one of the editors, unless you want this."
+        )
+        yield Finding("note", "servers", f"{n_servers} servers are running for {root}", fix)
 
 
 def _check_database(path: Path) -> Finding:
@@ -408,14 +420,16 @@ def _check_database(path: Path) -> Finding:
         [version] = database.execute("PRAGMA user_version").fetchone()
         if version > len(MIGRATIONS):
             fix = "Use that version, or move the file away."
-            return Finding("problem", "kept", f"{path} was made by a later version of Stet", fix)
+            return Finding(
+                "problem", "history", f"{path} was written by a newer version of Stet", fix
+            )
         [result] = database.execute("PRAGMA quick_check(1)").fetchone()
         if result != "ok":
             raise DatabaseDamaged(result)
         database.execute("BEGIN IMMEDIATE")
         database.rollback()
         [n_hunks] = database.execute("SELECT count(*) FROM hunk").fetchone()
-    return Finding("ok", "kept", f"{n_hunks} hunks, {path}")
+    return Finding("ok", "history", f"{counted(n_hunks, 'hunk')}, {path}")
 
 
 def _is_lock_taken(lock: Path) -> bool:
@@ -433,11 +447,11 @@ def _unwritable_reason(folder: Path) -> str:
     """Return why no file can be created in a folder, or its nearest existing parent; else ""."""
     existing = next((path for path in (folder, *folder.parents) if os.path.lexists(path)), folder)
     if not existing.is_dir():
-        return f"{existing} is no folder"
+        return f"{existing} is not a folder"
     try:
         with tempfile.TemporaryFile(dir=existing, prefix=".stet-") as file:
             file.write(b"stet")
         n_free = shutil.disk_usage(existing).free
     except OSError as error:
         return error.strerror or type(error).__name__
-    return f"only {n_free / 1e6:.0f} MB are free" if n_free < MIN_FREE else ""
+    return f"only {n_free / 1e6:.0f} MB free" if n_free < MIN_FREE else ""

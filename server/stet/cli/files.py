@@ -56,7 +56,7 @@ def parse_file_argument(written: str) -> FileArgument:
     first = int(match["first"])
     last = int(match["last"] or first)
     if not 1 <= first <= last:
-        raise CliError(f"{written!r}: lines count from 1, the first before the last", code=2)
+        raise CliError(f"{written!r}: line numbers start at 1, the smaller one first", code=2)
     return FileArgument(_existing(match["path"]), (first, last))
 
 
@@ -70,7 +70,7 @@ def workspace_folder(root: Path | None, file: FileArgument | None) -> Path:
     """
     if root is not None:
         if not root.is_dir():
-            raise CliError(f"there is no folder {str(root)!r}", code=2)
+            raise CliError(f"no such folder: {str(root)!r}", code=2)
         return root.absolute()
     if file is not None and not file.path.is_relative_to(current_folder()):
         return file.path.parent
@@ -80,7 +80,7 @@ def workspace_folder(root: Path | None, file: FileArgument | None) -> Path:
 def _existing(written: str) -> Path:
     path = Path(written).absolute()
     if not path.is_file():
-        raise CliError(f"there is no file {written!r}", code=2)
+        raise CliError(f"no such file: {written!r}", code=2)
     return path
 
 
@@ -96,7 +96,7 @@ def save(change: UnsavedChange) -> None:
         after = None if change.after is None else change.after.encode()
         with pin_path(path, make=after is not None) as place:
             if _read(place) != before:
-                raise CliError(f"{path} has changed since it was opened: nothing was written to it")
+                raise CliError(f"{path} has changed on disk since it was opened; not saved")
             if after is None:
                 place.remove()
             else:
@@ -104,7 +104,7 @@ def save(change: UnsavedChange) -> None:
     except OSError as error:
         raise CliError(f"{path} can't be saved: {error.strerror or error}") from error
     except UnicodeEncodeError as error:
-        raise CliError(f"{path} can't be saved: its text is no valid Unicode") from error
+        raise CliError(f"{path} can't be saved: its text is not valid Unicode") from error
 
 
 def _read(place: PinnedPath) -> bytes | None:

@@ -39,9 +39,9 @@ def show() -> int:
     terminal.out.print(table)
     terminal.show("")
     try:
-        terminal.show(f"used: {describe_choice(decide_model(settings, models))}")
+        terminal.show(f"in use: {describe_choice(decide_model(settings, models))}")
     except NoModel as error:
-        terminal.show(f"used: none. {error}", "yellow")
+        terminal.show(f"in use: none. {error}", "yellow")
     return 0
 
 
@@ -50,7 +50,7 @@ def describe_choice(choice: ModelChoice) -> str:
     address = urlsplit(choice.base_url)
     host = address.netloc.rpartition("@")[2]
     where = f" at {address.scheme}://{host}{address.path}" if host else ""
-    return f"{choice.model or 'the first it lists'} ({choice.provider}{where}). {choice.why}"
+    return f"{choice.model or 'its first model'} ({choice.provider}{where}). {choice.why}"
 
 
 def install(*, quiet: bool) -> int:
@@ -72,7 +72,7 @@ def install(*, quiet: bool) -> int:
     except weights.InstallError as error:
         raise CliError(str(error)) from error
     if reporter.fetched or not quiet:
-        terminal.say(f"{weights.SMOLLM2.name} is installed: {path}")
+        terminal.say(f"Installed {weights.SMOLLM2.name}: {path}")
     return 0
 
 
@@ -110,5 +110,5 @@ def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
     for name in ("ollama", "lmstudio"):
         server = running.get(name)
         rows.append((name, f"running: {', '.join(server.models)}" if server else "not running"))
-    rows.append(("local", models.embedded_missing or f"{weights.SMOLLM2.name} is installed"))
+    rows.append(("local", models.embedded_missing or f"{weights.SMOLLM2.name} installed"))
     return rows

@@ -45,8 +45,8 @@ def run_index(root: Path, *, rebuild: bool) -> int:
     index, _ = _run_session(root, terminal, rebuild=rebuild)
     if index["state"] != "ready":
         raise CliError(f"there is no search index: {index['message'] or index['state']}")
-    counted = f"{index['files']:,} files, {index['chunks']:,} passages"
-    terminal.show(f"{root}: {counted}")
+    size = f"{index['files']:,} files, {index['chunks']:,} passages"
+    terminal.show(f"{root}: {size}")
     return 0
 
 
@@ -71,8 +71,8 @@ def run_search(query: str, root: Path, folder: str, limit: int, *, as_json: bool
         terminal.out.file.write(f"{json.dumps([hit for _, hit in hits])}\n")
         return int(not hits)
     if not hits:
-        where = f" below {folder!r}" if folder else ""
-        terminal.say(f"Nothing is found for {query!r}{where}.")
+        where = f" in {folder!r}" if folder else ""
+        terminal.say(f"No results for {query!r}{where}.")
     for name, hit in hits:
         _show_hit(terminal, name, hit)
     return int(not hits)

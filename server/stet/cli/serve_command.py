@@ -25,6 +25,12 @@ def write_line(stream: TextIO, text: str) -> None:
 
 LEVELS = ("debug", "info", "warning", "error")
 USAGE = f"usage: stet serve [--stdio] [--log-level {'|'.join(LEVELS)}]"
+IN_TERMINAL = (
+    "This is a language server: an editor starts it and talks to it on stdin and stdout.",
+    "To set up an editor: stet config neovim --write (or vscode, helix, emacs).",
+    "To ask from the shell: stet ask PROMPT. To start the server here anyway: stet serve --stdio.",
+)
+"""The lines for a user who runs `stet serve` in a terminal."""
 
 
 class ServeUsageError(ValueError):
@@ -38,6 +44,10 @@ def run(arguments: Sequence[str]) -> int:
     except ServeUsageError as error:
         write_line(sys.stderr, f"stet serve: {error}")
         write_line(sys.stderr, USAGE)
+        return 2
+    if "--stdio" not in arguments and sys.stdin is not None and sys.stdin.isatty():
+        for line in IN_TERMINAL:
+            write_line(sys.stderr, line)
         return 2
     reports = CrashReporter()
     start_logging(level, reports)

@@ -154,11 +154,8 @@ def watch_folders(
         changed: Receives the messages.
         stop: Ends the watch when set; without it, the watch ends with the process.
     """
-    try:
-        import watchfiles  # late: the import takes long, and only some editors need it
-    except ImportError as missing:
-        log.warning("file changes are not watched: %s", missing)
-        return
+    import watchfiles  # late: the import takes long, and only some editors need it
+
     try:
         is_wanted = wanted_below(folders)
         is_first = True

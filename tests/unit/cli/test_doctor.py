@@ -37,7 +37,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_without_files_the_defaults_are_in_force(config: Path, tmp_path: Path) -> None:
     found = list(check_settings(read_layers(System().read_bytes, [tmp_path])))
-    assert found == [Finding("ok", "settings", f"the defaults; there is no {config}")]
+    assert found == [Finding("ok", "settings", f"defaults ({config} does not exist)")]
 
 
 def test_settings_errors_are_listed_with_their_file(config: Path, tmp_path: Path) -> None:
@@ -51,14 +51,14 @@ def test_settings_errors_are_listed_with_their_file(config: Path, tmp_path: Path
             "problem",
             "settings",
             f"{config}: unknown setting 'model.nam' is ignored: did you mean 'model.name'?",
-            f"Mend it in {config}.",
+            f"Fix it in {config}.",
         ),
         Finding(
             "problem",
             "settings",
             f"{project}: setting 'model.baseUrl' is ignored: a project can only restrict the "
             "user's settings",
-            f"Mend it in {project}.",
+            f"Fix it in {project}.",
         ),
     ]
 
@@ -79,7 +79,7 @@ async def test_model_is_sent_a_request(tmp_path: Path, monkeypatch: pytest.Monke
     assert marks == ["ok", "ok"]
     script.write_text(json.dumps([{"error": "The provider is on fire."}]))
     assert (await check_model(ModelSettings(), System()))[1] == Finding(
-        "problem", "reached", "no", "The provider is on fire."
+        "problem", "reply", "none", "The provider is on fire."
     )
 
 
@@ -100,7 +100,7 @@ async def test_failing_model_is_reported_with_a_remedy(
         monkeypatch.setenv("OPENAI_API_KEY", "test-key")
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         chosen, reached = await check_model(ModelSettings(), System())
-    assert (chosen.mark, reached.mark, reached.about) == ("ok", "problem", "reached")
+    assert (chosen.mark, reached.mark, reached.about) == ("ok", "problem", "reply")
     assert reported in reached.fix
     assert "test-key" not in f"{chosen} {reached}"
 
@@ -146,15 +146,15 @@ async def test_check_that_fails_is_a_finding_and_the_others_run(
 
     monkeypatch.setattr("stet.cli.doctor.check_search", broken)
     found = await check_all(System())
-    [odd] = [one for one in found if "could not be looked at" in one.found]
+    [odd] = [one for one in found if "could not be checked" in one.found]
     assert (odd.mark, odd.about, odd.found[-17:]) == ("problem", "search", "RuntimeError: odd")
-    assert {"settings", "model", "reached", "kept", "log"} <= {one.about for one in found}
+    assert {"settings", "model", "reply", "history", "log"} <= {one.about for one in found}
 
 
 def test_a_missing_extra_for_grammars_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     [found] = check_grammars()
-    assert (found.mark, found.fix) == ("note", "Install Stet with its extra `grammars`.")
+    assert (found.mark, found.fix) == ("note", "Install Stet with the extra `grammars`.")
 
 
 def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyP
             "note",
             "web",
             "no HTML page can be read: trafilatura is missing",
-            "Install Stet with its extra `web`.",
+            "Install Stet with the extra `web`.",
         ),
     ]
 
@@ -207,8 +207,10 @@ def index_findings(root: Path) -> list[Finding]:
 
 
 def test_the_index_is_counted_and_a_missing_one_is_a_note(kept: Path, tmp_path: Path) -> None:
-    fix = "`stet index` makes it; in an editor it comes by itself."
-    assert index_findings(tmp_path) == [Finding("note", "index", f"none of {tmp_path} yet", fix)]
+    fix = "Run `stet index`, or open the folder in an editor."
+    assert index_findings(tmp_path) == [
+        Finding("note", "index", f"{tmp_path} is not indexed yet", fix)
+    ]
     with IndexStore(kept / "index.db"):
         counted = f"0 files, 0 passages of {tmp_path}"
         assert index_findings(tmp_path) == [Finding("ok", "index", counted)]
@@ -217,14 +219,14 @@ def test_the_index_is_counted_and_a_missing_one_is_a_note(kept: Path, tmp_path: 
 def test_a_broken_index_is_a_problem_with_its_way_out(kept: Path, tmp_path: Path) -> None:
     (kept / "index.db").write_bytes(b"no database" * 100)
     [found] = index_findings(tmp_path)
-    assert (found.mark, found.fix) == ("problem", "`stet index --rebuild` makes it anew.")
+    assert (found.mark, found.fix) == ("problem", "Run `stet index --rebuild`.")
     assert "not a database" in found.found
 
 
 @pytest.mark.parametrize(
     ("settings", "mark", "found"),
     [
-        (SearchSettings(embeddings="off"), "ok", "by words; search.embeddings is off"),
+        (SearchSettings(embeddings="off"), "ok", "by words only: search.embeddings is off"),
         (SearchSettings("endpoint"), "problem", "use another variable in search.apiKeyEnv"),
         (
             SearchSettings("endpoint", "bge", "http://127.0.0.1:8080/v1"),
@@ -252,5 +254,5 @@ def test_missing_search_extra_is_reported_with_a_remedy(
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     first = next(check_search(SearchSettings(), System(), tmp_path))
-    fix = "Install Stet with its extra `search`, or set search.embeddings to off."
-    assert first == Finding("note", "search", "by words alone: wordllama is missing", fix)
+    fix = "Install Stet with the extra `search`, or set search.embeddings to off."
+    assert first == Finding("note", "search", "by words only: wordllama is not installed", fix)

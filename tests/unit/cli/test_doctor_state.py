@@ -56,7 +56,7 @@ def test_a_file_in_the_place_of_a_folder_is_a_problem(home: Path) -> None:
     (home / "STATE").write_text("x")
     state, cache, log = check_folders()
     assert [state.mark, cache.mark, log.mark] == ["problem", "ok", "problem"]
-    assert state.found.endswith("STATE is no folder")
+    assert state.found.endswith("STATE is not a folder")
 
 
 def test_unwritable_disk_is_a_problem_with_its_reason(
@@ -68,14 +68,14 @@ def test_unwritable_disk_is_a_problem_with_its_reason(
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     for found in check_folders():
         assert found.mark == "problem"
-        assert found.found.endswith("can't be written: No space left on device")
-        assert found.fix.startswith("Make room")
+        assert found.found.endswith("is not writable: No space left on device")
+        assert found.fix.startswith("Free some space")
 
 
 def test_a_disk_that_is_nearly_full_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**9, 10**9, 3_000_000))
-    assert {(one.mark, one.found[-18:]) for one in check_folders()} == {
-        ("problem", "only 3 MB are free")
+    assert {(one.mark, one.found[-14:]) for one in check_folders()} == {
+        ("problem", "only 3 MB free")
     }
 
 
@@ -97,16 +97,16 @@ def test_reports_and_a_trace_are_named() -> None:
     path.write_text("asked")
     trace, reports = check_log()
     assert (trace.mark, trace.found) == ("note", str(path))
-    assert reports.found == f"1 of failures inside Stet, the newest {report}"
+    assert reports.found == f"1 crash report, the newest: {report}"
 
 
 def test_empty_state_is_no_problem(home: Path) -> None:
-    assert kept(home) == [Finding("ok", "kept", f"nothing of {home} yet")]
+    assert kept(home) == [Finding("ok", "history", f"nothing stored for {home} yet")]
 
 
 def test_a_whole_database_is_counted(home: Path) -> None:
     path = database(home)
-    assert kept(home) == [Finding("ok", "kept", f"0 hunks, {path}")]
+    assert kept(home) == [Finding("ok", "history", f"0 hunks, {path}")]
 
 
 def test_a_damaged_database_is_a_problem(home: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_database_of_a_later_version_is_a_problem(home: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     [found] = kept(home)
-    assert found.found == f"{path} was made by a later version of Stet"
+    assert found.found == f"{path} was written by a newer version of Stet"
 
 
 def test_a_locked_database_is_a_problem(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_a_locked_database_is_a_problem(home: Path, monkeypatch: pytest.MonkeyPa
         connection.execute("BEGIN EXCLUSIVE")
         [found] = kept(home)
         connection.execute("ROLLBACK")
-    assert found.found == f"{path} is locked all the time"
+    assert found.found == f"{path} stays locked"
 
 
 def test_two_servers_on_one_folder_are_reported(home: Path) -> None:
@@ -145,5 +145,5 @@ def test_two_servers_on_one_folder_are_reported(home: Path) -> None:
         for store in stores:
             store.close()
     assert whole.mark == "ok"
-    assert (servers.mark, servers.found) == ("note", f"2 work on {home} now")
+    assert (servers.mark, servers.found) == ("note", f"2 servers are running for {home}")
     assert len(kept(home)) == 1

@@ -26,7 +26,7 @@ def printing(text: str) -> EditorSpec:
                 "Install 0.11 or newer, which has what is needed.",
             ),
         ),
-        ("what?\x1b[8m", Finding("note", "Ed", "says no version: 'what?\\x1b[8m'")),
+        ("what?\x1b[8m", Finding("note", "Ed", "unknown version: 'what?\\x1b[8m'")),
     ],
 )
 async def test_an_editor_is_compared_with_what_is_needed(output: str, finding: Finding) -> None:

@@ -50,7 +50,7 @@ def test_what_changed_meanwhile_is_not_written_over(
 ) -> None:
     file = tmp_path / "a.txt"
     file.write_text("somebody else's")
-    with pytest.raises(CliError, match="has changed since it was opened"):
+    with pytest.raises(CliError, match="has changed on disk since it was opened"):
         save(UnsavedChange(file, before, after))
     assert file.read_text() == "somebody else's"
 

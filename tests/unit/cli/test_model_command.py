@@ -19,7 +19,7 @@ def test_choice_is_described_with_its_host_and_without_secrets() -> None:
 def test_a_choice_without_a_name_or_a_place() -> None:
     assert (
         describe_choice(ModelChoice("ollama", "", "", why="It runs."))
-        == "the first it lists (ollama). It runs."
+        == "its first model (ollama). It runs."
     )
 
 
