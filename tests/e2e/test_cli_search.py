@@ -23,13 +23,29 @@ def shell(tmp_path: Path) -> Shell:
 def test_what_is_found_is_shown_with_its_place_title_and_reason(shell: Shell) -> None:
     done = shell.run("search", "when do I water tomatoes?", "--limit", "1")
     assert (done.returncode, done.stderr) == (0, "")
-    place, *excerpt, why = done.stdout.splitlines()
-    assert place == "notes/garden.md:3  Tomatoes"
+    *excerpt, why = done.stdout.splitlines()
     assert excerpt == [
-        "    ## Tomatoes", "", "    Water the \\x1b[31mtomatoes\\x1b[0m in the evening.",
-    ]  # fmt: skip
+        "notes/garden.md:3: ## Tomatoes",
+        "notes/garden.md:5: Water the \\x1b[31mtomatoes\\x1b[0m in the evening.",
+    ]
     assert "named: " in why
     assert shell.left_running() == []
+
+
+def test_search_highlights_the_words_of_the_query_on_a_terminal(shell: Shell) -> None:
+    screen = Screen(shell, ["search", "when do I water tomatoes?", "--limit", "1"])
+    assert screen.ended() == 0
+    assert "\x1b[1;31mTomatoes\x1b[0m" in screen.shown
+    assert "\x1b[1;31mWater\x1b[0m" in screen.shown
+    assert "\x1b[35mnotes/garden.md\x1b[0m:\x1b[32m5\x1b[0m: " in screen.shown
+
+
+def test_search_has_no_colour_with_no_color(shell: Shell) -> None:
+    shell.env["NO_COLOR"] = "1"
+    screen = Screen(shell, ["search", "tomatoes", "--limit", "1"])
+    assert screen.ended() == 0
+    assert "notes/garden.md:5: Water the" in screen.shown
+    assert not any(f"\x1b[{code}" in screen.shown for code in ("1;31m", "31m", "35m", "32m"))
 
 
 def test_json_is_one_array_and_a_folder_narrows_it(shell: Shell) -> None:

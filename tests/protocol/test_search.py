@@ -81,7 +81,7 @@ async def test_a_question_is_answered_with_places_the_best_first(editor: FakeEdi
     assert '"""Ask a server again' in first["excerpt"]
     assert first["why"]
     assert set(first) == {
-        "uri", "range", "title", "score", "excerpt", "lexicalRank", "vectorRank", "why",
+        "uri", "range", "title", "score", "excerpt", "excerptLine", "lexicalRank", "vectorRank", "why",
     }  # fmt: skip
     scores = [hit["score"] for hit in found]
     assert scores == sorted(scores, reverse=True)

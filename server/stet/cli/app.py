@@ -109,6 +109,12 @@ def ask(  # noqa: PLR0913 - the options are the signature
             show_default=False,
         ),
     ] = None,
+    continues: Annotated[
+        bool, typer.Option("--continue", help="Continue the latest conversation of the folder.")
+    ] = False,
+    chat: Annotated[
+        str, typer.Option(help="Continue the conversation with this ID (see --json).")
+    ] = "",
     as_json: JsonOption = False,
     yes: Annotated[
         bool,
@@ -123,13 +129,15 @@ def ask(  # noqa: PLR0913 - the options are the signature
             raise CliError(
                 "--json can't ask you: use --accept all or --accept none with it", code=2
             )
+        if continues and chat:
+            raise CliError("use --continue or --chat, not both", code=2)
         place = parse_file_argument(file) if file else None
         # The default never accepts a proposal that the user has not seen.
         is_reviewed = Terminal().is_interactive and not as_json
         accept_mode = accept or ("review" if is_reviewed else "none")
         folder = workspace_folder(root, place)
         request = ask_module.AskRequest(
-            prompt, folder, place, mode, accept_mode, as_json, may_send=yes
+            prompt, folder, place, mode, accept_mode, as_json, yes, chat, continues
         )
         return ask_module.run(request)
 

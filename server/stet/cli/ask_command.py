@@ -3,14 +3,19 @@
 import asyncio
 import contextlib
 import json
+import secrets
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from stet.cli import hunk_review
+from stet.cli.answer_view import AnswerView, can_show
 from stet.cli.files import FileArgument, save
 from stet.cli.terminal import CliError, LineReader, Terminal, coloured, hunk_diff
 from stet.lsp.headless.headless_client import (
+    AnswerPiece,
     CommandFailed,
     Event,
     HeadlessClient,
@@ -19,6 +24,7 @@ from stet.lsp.headless.headless_client import (
     ServerProgress,
 )
 from stet.system.system import System
+from stet.text.escape import escape_line
 from stet.text.lines import split_lines
 from stet.text.render import counted
 from stet.tools.editor_actions import SEND
@@ -26,14 +32,16 @@ from stet.tools.editor_actions import SEND
 Mode = Literal["agent", "ask", "rewrite"]
 Accept = Literal["all", "none", "review"]
 CANCEL_SECONDS = 2
+_TITLE = 20
+"""Characters of the question that are compared with the title of a progress."""
 FAILED, NOT_ACCEPTED = 1, 3
 _REPORTED_KEYS = (
-    "turn", "state", "success", "answer", "summary", "error", "notes", "replaced",
+    "turn", "chat", "state", "success", "answer", "summary", "error", "notes", "replaced",
     "rejectedEdits", "failedEdits", "usage", "cost", "priceSource",
 )  # fmt: skip
 """The keys of `stet.turn` that `--json` prints."""
-_ENDS = {"failed": "failed", "cancelled": "was cancelled", "limited": "stopped at a limit"}
-"""By state of the turn, the words that report its end."""
+_ENDS = {"failed": "Failed", "cancelled": "Cancelled", "limited": "Stopped at a limit"}
+"""By state of the turn, the report of its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,10 @@ class AskRequest:
     as_json: bool = False
     may_send: bool = False
     """Whether a question above `context.warnTokens` is sent without confirmation."""
+    chat: str = ""
+    """The id of the conversation that the question continues; "" for a new conversation."""
+    continues: bool = False
+    """Whether the question continues the latest conversation of the folder."""
 
 
 @dataclass(slots=True)
@@ -110,11 +122,16 @@ class _AskSession:
     def __init__(self, request: AskRequest, terminal: Terminal) -> None:
         self._request = request
         self._terminal = terminal
-        self._client = HeadlessClient(System(), on_event=self._event, choose=self._choose)
+        is_shown = request.mode != "rewrite" and not request.as_json and can_show(terminal.out)
+        self._view = AnswerView(terminal.out) if is_shown else None
+        self._client = HeadlessClient(
+            System(), on_event=self._event, choose=self._choose, wants_answers=is_shown
+        )
         self._answers = LineReader()
         self._progress: Callable[[str], None] = lambda _: None
         self._messages: list[str] = []
         self._outcome = AskOutcome()
+        self._n_hunks = 0
 
     async def run(self) -> AskOutcome:
         """Ask, decide about the proposals and save the files.
@@ -125,8 +142,8 @@ class _AskSession:
             CommandFailed: If the server refuses the question.
         """
         async with self._client.session(self._request.root):
-            arguments = self._arguments()
-            with self._terminal.working("starting") as self._progress:
+            arguments = {**self._arguments(), "chat": await self._chat()}
+            with self._working() as self._progress:
                 self._outcome.turn = await self._run_turn(arguments)
             await self._read_results()
             self._show_messages()
@@ -137,6 +154,21 @@ class _AskSession:
             if not self._request.as_json:
                 self._show_end()
         return self._outcome
+
+    def _working(self) -> AbstractContextManager[Callable[[str], None]]:
+        """Show the progress during the block: below the answer, in a line, or as lines."""
+        if self._view is not None:
+            return self._view.shown()
+        if self._request.as_json:
+            return contextlib.nullcontext(lambda _: None)
+        return self._terminal.reporting("starting")
+
+    async def _chat(self) -> str:
+        """Return the id of the conversation that the question belongs to."""
+        if self._request.continues:
+            latest: str = (await self._client.command("stet.openChat"))["chat"]
+            return latest
+        return self._request.chat or f"shell-{secrets.token_hex(4)}"
 
     def _save(self) -> None:
         """Write all changed files; report each file that can't be written."""
@@ -195,10 +227,11 @@ class _AskSession:
     async def _decide(self) -> None:
         """Accept or reject the pending hunks as the user has chosen."""
         pending = [item for item in self._outcome.proposals if item["state"] == "pending"]
-        if not self._request.as_json and self._request.accept != "review":
-            for item in pending:
-                self._show_proposal(item)
         hunks = [item["hunk"] for item in pending]
+        self._n_hunks = len(hunks)
+        if not self._request.as_json and self._request.accept != "review":
+            for number, item in enumerate(pending, start=1):
+                self._show_proposal(item, number)
         if not hunks or self._request.accept == "none":
             return
         if self._request.accept == "all":
@@ -208,24 +241,62 @@ class _AskSession:
         await self._read_results()
 
     async def _review(self, hunks: list[str]) -> None:
-        """Show each hunk, ask for a decision and execute it."""
+        """Show each hunk, ask for a decision and execute it; `a` and `q` decide about the rest."""
+        accepts_rest = False
         for number, hunk in enumerate(hunks, start=1):
-            # Read again: an earlier accepted hunk has moved the text.
-            listed = await self._client.command("stet.proposals")
-            item = next(item for item in listed if item["hunk"] == hunk)
-            self._show_proposal(item)
-            answer = await self._answers.read_line(f"accept? [y/n/q] ({number}/{len(hunks)}) ")
-            match (answer or "q").strip().lower()[:1]:
-                case "y":
-                    which = {"hunk": hunk, "hash": item["hash"], "protected": True}
-                    await self._accept([hunk], which)
-                case "n":
-                    reason = await self._answers.read_line("why? (may be empty) ")
-                    hint = {"hunk": hunk, "reason": reason or ""}
-                    await self._client.command("stet.reject", hint)
-                case _:
-                    self._terminal.say("The rest stays as it is, undecided.")
-                    return
+            item = await self._pending(hunk)
+            if item is None:
+                continue
+            key = "y"
+            # A protected hunk needs an approval of its own.
+            if not accepts_rest or item["protected"]:
+                self._show_proposal(item, number)
+                key = await self._ask_key(item)
+            if key == "e" and (new := await self._edit(item)) is not None:
+                await self._accept([hunk], {**_named(item), "new": new})
+            elif key in {"y", "a"}:
+                await self._accept([hunk], _named(item))
+            elif key == "n":
+                await self._client.command("stet.reject", {"hunk": hunk})
+            elif key == "q":
+                return
+            accepts_rest = accepts_rest or key == "a"
+
+    async def _pending(self, hunk: str) -> dict[str, Any] | None:
+        """Return a hunk as it is now, moved by the hunks accepted before; None if it is not pending."""
+        listed = await self._client.command("stet.proposals")
+        item: dict[str, Any] = next(item for item in listed if item["hunk"] == hunk)
+        if item["state"] == "pending":
+            return item
+        reason = item.get("reason") or f"it is {item['state']}"
+        self._outcome.refused.append({"hunk": hunk, "reason": reason})
+        return None
+
+    async def _ask_key(self, item: dict[str, Any]) -> str:
+        """Ask about a hunk until the user types one of the keys; return it, or "q" at the end of input."""
+        keys = hunk_review.keys_of(item)
+        question = f"Accept this hunk? [{','.join(keys)}] "
+        while (answer := await self._answers.read_line(question)) is not None:
+            key = answer.strip().lower()[:1]
+            if key in keys and key != "?":
+                return key
+            self._terminal.explain(hunk_review.help_lines(keys))
+        return "q"
+
+    async def _edit(self, item: dict[str, Any]) -> str | None:
+        """Let the user edit a hunk until it is valid; return the new text, or None to leave it pending."""
+        text = hunk_review.hunk_text(item["old"], item["new"])
+        while True:
+            try:
+                text = await asyncio.to_thread(hunk_review.edit_in_editor, text)
+                return hunk_review.read_hunk(text, item["old"], item["new"])
+            except hunk_review.InvalidHunk as error:
+                self._terminal.say(f"This hunk can't be used: {error}.", "red")
+            except CliError as error:
+                self._terminal.say(str(error), "red")
+            answer = await self._answers.read_line("Edit again? [y,n] (n leaves it pending) ")
+            if (answer or "n").strip().lower()[:1] != "y":
+                return None
 
     async def _accept(self, hunks: list[str], which: dict[str, object]) -> None:
         """Accept `hunks`, which the arguments in `which` select; record the refusals."""
@@ -249,16 +320,24 @@ class _AskSession:
             self._messages.append(f"{text} (--yes sends it)" if may_be_sent else text)
             return None
         listed = [f"{n}. {choice}" for n, choice in enumerate(choices, 1)]
-        self._terminal.say("\n".join([text, *listed]), "yellow")
-        return (await self._answers.read_line("")) or None
+        with self._view.paused() if self._view else contextlib.nullcontext():
+            for line in (text, *listed):
+                self._terminal.say(line, "yellow")
+            return (await self._answers.read_line("> ")) or None
 
     def _event(self, event: Event) -> None:
         """Show the server's progress; collect its errors and warnings."""
         match event:
-            case ServerProgress(stage="begin" | "report"):
+            case ServerProgress(stage="begin" | "report") if self._is_of_turn(event):
                 self._progress(event.message or event.title)
             case MessageShown(kind="error" | "warning"):
                 self._messages.append(event.message)
+            case AnswerPiece(start=start, text=text) if self._view is not None:
+                self._view.append(start, text)
+
+    def _is_of_turn(self, progress: ServerProgress) -> bool:
+        """Return whether a progress is that of the turn, whose title has the question."""
+        return progress.title.startswith(f"Stet: {escape_line(self._request.prompt)[:_TITLE]}")
 
     def _show_messages(self) -> None:
         """Show the server's messages, except the error or summary, which `_show_end` shows."""
@@ -272,40 +351,48 @@ class _AskSession:
         words, summary = str(turn["answer"]), str(turn["summary"])
         if turn["state"] == "completed" and summary not in words:
             words = f"{words}\n\n{summary}"
-        if words.strip():
-            self._terminal.show(words.strip())
+        if self._view is not None:
+            self._view.finish(words.strip())
+        elif words.strip():
+            self._terminal.show_markdown(words.strip())
         for note in turn.get("notes") or ():
             self._terminal.say(note, "yellow")
         for edit in turn.get("rejectedEdits") or ():
-            self._terminal.say(f"refused an edit of {edit['file']}: {edit['message']}", "yellow")
+            self._terminal.say(f"Edit of {edit['file']} refused: {edit['message']}", "yellow")
         for edit in turn.get("failedEdits") or ():
-            text = f"an edit of {edit['file']} applied to no text: {edit['message']}"
-            self._terminal.say(text, "yellow")
+            self._terminal.say(f"Edit of {edit['file']} failed: {edit['message']}", "yellow")
         if n := len(turn.get("replaced") or ()):
-            self._terminal.say(f"replaces {counted(n, 'pending hunk')}", "yellow")
+            self._terminal.say(f"Replaced {counted(n, 'pending hunk')}", "yellow")
 
-    def _show_proposal(self, item: dict[str, Any]) -> None:
+    def _show_proposal(self, item: dict[str, Any], number: int) -> None:
         documents, uri = self._client.documents, item["uri"]
         name = documents.name(uri, self._request.root)
-        note = " (protected)" if item.get("protected") else ""
-        note += " (merged with your change)" if item.get("merged") else ""
-        self._terminal.show(f"\n{item['summary']}{note}", "bold")
+        self._terminal.show(hunk_review.heading(name, number, self._n_hunks, item))
         diff = hunk_diff(item, documents.read(uri), name, documents.encoding)
-        self._terminal.show(coloured(diff))
+        is_reviewed = self._request.accept == "review"
+        self._terminal.show(hunk_review.body(diff) if is_reviewed else coloured(diff))
 
     def _show_end(self) -> None:
         turn, outcome = self._outcome.turn, self._outcome
         for refusal in outcome.refused:
-            self._terminal.say(f"not accepted: {refusal['reason']}", "yellow")
-        if self._request.accept == "all" and outcome.pending:
-            what = "1 hunk waits" if outcome.pending == 1 else f"{outcome.pending} hunks wait"
-            self._terminal.say(f"{what} for a decision: open the folder in an editor", "yellow")
+            self._terminal.say(f"Not accepted: {refusal['reason']}", "yellow")
+        if self._n_hunks and self._request.accept != "none":
+            n_accepted, total = len(outcome.accepted), counted(self._n_hunks, "hunk")
+            self._terminal.say(f"Accepted {n_accepted} of {total}", "bold")
+        if outcome.pending:
+            left = f"{counted(outcome.pending, 'hunk')} left pending"
+            self._terminal.say(f"{left}: open the folder in an editor to review", "yellow")
         for path in outcome.files:
-            self._terminal.say(f"wrote {path}", "green")
+            self._terminal.say(f"Saved {path}", "green")
         if turn["state"] in _ENDS:
             reason = turn.get("error") or turn.get("summary") or ""
-            self._terminal.say(f"the turn {_ENDS[turn['state']]}: {reason}", "red")
+            self._terminal.say(f"{_ENDS[turn['state']]}: {reason}", "red")
         self._terminal.say(turn_facts(turn, outcome.model), "dim")
+
+
+def _named(item: dict[str, Any]) -> dict[str, object]:
+    """Return the arguments of `stet.accept` that name a hunk which the user has seen."""
+    return {"hunk": item["hunk"], "hash": item["hash"], "protected": True}
 
 
 def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:

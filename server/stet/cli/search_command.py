@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import textwrap
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from stet.lsp.headless.headless_client import (
     MessageShown,
     ServerFailed,
 )
+from stet.search.word_stems import PART, query_stems, stem
 from stet.system.system import System
 from stet.text.escape import escape, escape_line
 
@@ -26,6 +27,7 @@ BUILDING = frozenset({"starting", "building"})
 
 
 INDENT = "    "
+_WORDS = re.compile(r"[^\W_]+")
 INVALID = -32602
 """The JSON-RPC error code for invalid parameters."""
 
@@ -73,8 +75,8 @@ def run_search(query: str, root: Path, folder: str, limit: int, *, as_json: bool
     if not hits:
         where = f" in {folder!r}" if folder else ""
         terminal.say(f"No results for {query!r}{where}.")
-    for name, hit in hits:
-        _show_hit(terminal, name, hit)
+    for number, (name, hit) in enumerate(hits):
+        terminal.show(hit_text(name, hit, query, is_first=number == 0))
     return int(not hits)
 
 
@@ -131,11 +133,29 @@ async def _wait_ready(
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def _show_hit(terminal: Terminal, name: str, hit: Hit) -> None:
-    place = f"{escape_line(name)}:{hit['range']['start']['line'] + 1}"
-    title = f"  {escape_line(hit['title'])}" if hit["title"] else ""
-    terminal.show(Text.assemble((place, "bold"), title))
-    excerpt = textwrap.dedent(escape(hit["excerpt"]))
-    terminal.show(Text(textwrap.indent(excerpt, INDENT)))
-    if hit["why"]:
-        terminal.show(Text(f"{INDENT}{escape_line(hit['why'])}", "dim"))
+def hit_text(name: str, hit: Hit, query: str, *, is_first: bool) -> Text:
+    """Return a hit as lines `path:line: text`, with the words of the query highlighted.
+
+    The reason for the hit is below; a blank line separates a hit from the one before.
+    """
+    wanted = frozenset(query_stems(query))
+    text = Text("" if is_first else "\n")
+    lines = escape(hit["excerpt"]).split("\n")
+    for number, line in enumerate(lines, start=hit["excerptLine"] + 1):
+        if line.strip():
+            text.append(f"{escape_line(name)}", "magenta").append(":")
+            text.append(str(number), "green").append(": ")
+            text.append(_highlighted(line, wanted)).append("\n")
+    text.append(f"{INDENT}{escape_line(hit['why'])}" if hit["why"] else "", "dim")
+    text.rstrip()
+    return text
+
+
+def _highlighted(line: str, wanted: frozenset[str]) -> Text:
+    """Return a line whose words have a style if their stems are in `wanted`."""
+    text = Text(line)
+    for match in _WORDS.finditer(line):
+        parts = PART.findall(match[0]) or [match[0]]
+        if any(stem(part.lower()) in wanted for part in parts):
+            text.stylize("bold red", *match.span())
+    return text

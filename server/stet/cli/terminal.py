@@ -7,6 +7,7 @@ markup. Results are written to stdout, progress and messages to stderr.
 import asyncio
 import contextlib
 import os
+import re
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -15,6 +16,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -31,6 +33,7 @@ from stet.text.diff import unified_diff
 from stet.text.encoding import Encoding
 from stet.text.escape import escape, escape_line
 
+_NUMBERS = re.compile(r"[0-9,.]+")
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -72,6 +75,17 @@ class Terminal:
         """Print a line of any origin to stderr."""
         self.err.print(Text(escape_line(text), style), soft_wrap=True)
 
+    def show_markdown(self, text: str) -> None:
+        """Print Markdown of any origin to stdout: rendered on a terminal, unchanged elsewhere."""
+        if self.out.is_terminal:
+            self.out.print(markdown(text))
+        else:
+            self.show(text)
+
+    def explain(self, text: Text) -> None:
+        """Print lines to stderr."""
+        self.err.print(text, soft_wrap=True)
+
     @contextlib.contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
         """Show a live line on stderr while an operation runs. Without a terminal nothing is shown.
@@ -81,6 +95,28 @@ class Terminal:
         """
         with self._live(what, SpinnerColumn(), _description()) as update:
             yield lambda message: update(description=escape_line(message))
+
+    @contextlib.contextmanager
+    def reporting(self, what: str) -> Iterator[Callable[[str], None]]:
+        """Show the progress of work on stderr: a live line, or lines where none can be shown.
+
+        Yields:
+            A function that takes the next message. A message that differs from the one before in
+            its numbers only is not printed as a line.
+        """
+        if self.err.is_terminal and not self.err.no_color:
+            with self.working(what) as update:
+                yield update
+            return
+        printed = ""
+
+        def print_line(message: str) -> None:
+            nonlocal printed
+            if (without_numbers := _NUMBERS.sub("", message)) != printed:
+                printed = without_numbers
+                self.say(message)
+
+        yield print_line
 
     @contextlib.contextmanager
     def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
@@ -103,6 +139,11 @@ class Terminal:
         columns, hidden = (*columns, TimeElapsedColumn()), not self.err.is_terminal
         with Progress(*columns, console=self.err, transient=True, disable=hidden) as live:
             yield partial(live.update, live.add_task(escape_line(what), total=None))
+
+
+def markdown(text: str) -> Markdown:
+    """Return Markdown of any origin for the terminal, with addresses shown and not as links."""
+    return Markdown(escape(text), hyperlinks=False)
 
 
 def _description() -> TextColumn:

@@ -48,6 +48,7 @@ class ClientCapabilities:
             selected.
         draws_hunks: Whether it draws hunks itself, from `display` of `stet.proposals`.
         overtakes: Whether it sends changes out of order; its versions count by one.
+        answers: Whether it wants the text of answers while the model writes them.
     """
 
     name: str = ""
@@ -70,6 +71,15 @@ class ClientCapabilities:
     selects_cursor: bool = False
     draws_hunks: bool = False
     overtakes: bool = False
+    answers: bool = False
+
+
+def _experimental(params: lsp.InitializeParams, name: str) -> object:
+    """Return the value of `capabilities.experimental.stet[name]`, or None."""
+    found: object = params.capabilities.experimental
+    for key in ("stet", name):
+        found = found.get(key) if isinstance(found, Mapping) else getattr(found, key, None)
+    return found
 
 
 def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
@@ -124,6 +134,7 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         draws_hunks=declared.get("drawsHunks") is True,
         # Later versions of Helix send changes in order.
         overtakes=name == "helix" and version < "25.07",
+        answers=_experimental(params, "answers") is True,
     )
 
 

@@ -257,6 +257,10 @@ class Client:
         params = lsp.ShowMessageParams(type=kind, message=disable_links(text))
         self._server.window_show_message(params)
 
+    def notify(self, method: str, params: object) -> None:
+        """Send a notification of Stet's own."""
+        self._server.protocol.notify(method, params)
+
     def warn(self, text: str) -> None:
         """Show a message as a warning."""
         self.show_message(text, lsp.MessageType.Warning)

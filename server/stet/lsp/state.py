@@ -26,6 +26,7 @@ from stet.lsp.file_events import DiskWatch, RenameTracker
 from stet.lsp.index_adapters import EmbeddingPort, IndexFeed, IndexView
 from stet.lsp.inline_style import BlockImport, InlineStyle
 from stet.lsp.observability import Observability
+from stet.lsp.presentation.answer_stream import AnswerStream
 from stet.lsp.presentation.dead_link_view import DeadLinkView
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.lsp.presentation.diff_documents import DiffDocuments
@@ -204,6 +205,7 @@ class AgentUi:
             archive=ChatArchive(store),
         )
         self.turn_view = TurnView(client, ledger, review.publisher, self.agent)
+        self._answer_stream = AnswerStream(client)
         number = partial(store.number, "chat")
         self.chats = ChatController(
             workspace, ledger, client, generated, agent=self.agent, number=number
@@ -215,6 +217,7 @@ class AgentUi:
     def _dispatch_event(self, event: AgentEvent) -> None:
         self.comment_runner.handle_event(event)
         self.turn_view.handle_event(event)
+        self._answer_stream.handle_event(event)
         self._inline.handle_event(event)
         self.chats.handle_event(event)
 

@@ -59,7 +59,7 @@ def test_help_fits_80_columns_and_is_not_cut(names: tuple[str, ...]) -> None:
 def test_help_lists_the_commands_and_names_the_next_step() -> None:
     shown = shown_help(())
     assert [name for name in COMMANDS if f"│ {name} " not in shown] == []
-    assert shown.split("\n")[-3].strip() == (
+    assert shown.rstrip().splitlines()[-1].strip() == (
         "Next: stet config neovim --write (or vscode, helix, emacs)"
     )
 

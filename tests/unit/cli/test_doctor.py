@@ -165,9 +165,9 @@ def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyP
         Finding(
             "problem",
             "web",
-            "brave, but its key is not there",
-            "Set BRAVE_SEARCH_API_KEY or BRAVE_API_KEY in the environment the editor starts in, or "
-            "name another variable in web.apiKeyEnv.",
+            "brave, without an API key",
+            "Set BRAVE_SEARCH_API_KEY or BRAVE_API_KEY in the editor's environment, or another "
+            "variable in web.apiKeyEnv.",
         )
     ]
     monkeypatch.setenv("BRAVE_API_KEY", "secret")
@@ -212,7 +212,7 @@ def test_the_index_is_counted_and_a_missing_one_is_a_note(kept: Path, tmp_path: 
         Finding("note", "index", f"{tmp_path} is not indexed yet", fix)
     ]
     with IndexStore(kept / "index.db"):
-        counted = f"0 files, 0 passages of {tmp_path}"
+        counted = f"0 files, 0 passages in {tmp_path}"
         assert index_findings(tmp_path) == [Finding("ok", "index", counted)]
 
 

@@ -58,7 +58,7 @@ def test_what_changed_meanwhile_is_not_written_over(
 def test_text_that_is_no_unicode_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("x")
-    with pytest.raises(CliError, match="no valid Unicode"):
+    with pytest.raises(CliError, match="not valid Unicode"):
         save(UnsavedChange(file, "x", "\ud800"))
     assert file.read_text() == "x"
     assert list(tmp_path.iterdir()) == [file]

@@ -80,6 +80,9 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         named = select_hunks(arguments, state.ledger, state.workspace, also=can_withdraw)
         # A protected hunk needs an approval of its own, never one together with others.
         protected = arguments.flag("protected") and named.is_single
+        new = arguments.text("new")
+    if new is not None and not named.is_single:
+        raise InvalidParams("stet.accept: 'new' is the text of one hunk: name one `hunk`")
 
     def decision(hunk: Hunk) -> str:
         is_queued = hunk.state is HunkState.SENT and can_withdraw(hunk.id)
@@ -87,7 +90,10 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
             return ""  # a second approval is for the current hunk
         if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
             return f"{hunk.reason}; accept it by its id"
-        return _accept_refusal(hunk, protected=protected)
+        refusal = _accept_refusal(hunk, protected=protected)
+        if not refusal and new is not None:
+            _ = state.ledger.amend(hunk.id, new)
+        return refusal
 
     decided = decide_hunks(named, decision, what="accepted")
     accepting = accept_in_order(state.ledger, state.review.edit_applier, decided.hunks)

@@ -86,14 +86,16 @@ class HeadlessProtocol(LanguageClient):
             self._stderr = (self._stderr + chunk)[-_MAX_STDERR_BYTES:]
 
 
-def capabilities(*, has_buttons: bool) -> lsp.ClientCapabilities:
+def capabilities(*, has_buttons: bool, wants_answers: bool) -> lsp.ClientCapabilities:
     """Return the capabilities of the headless client.
 
     Args:
         has_buttons: Whether the client answers messages with choices.
+        wants_answers: Whether the client shows an answer while the model writes it.
     """
     buttons = lsp.ShowMessageRequestClientCapabilities() if has_buttons else None
     return lsp.ClientCapabilities(
+        experimental={"stet": {"answers": wants_answers}},
         general=lsp.GeneralClientCapabilities(
             position_encodings=[lsp.PositionEncodingKind.Utf32, lsp.PositionEncodingKind.Utf16]
         ),
@@ -142,7 +144,7 @@ class ServerProgress:
 
     Attributes:
         stage: `begin`, `report` or `end`.
-        title: The title of the whole work; only with `begin`.
+        title: The title of the whole work.
         message: The current step, or the outcome.
     """
 
@@ -167,7 +169,15 @@ class EditApplied:
     refused: str = ""
 
 
-Event = ServerProgress | MessageShown | EditApplied
+@dataclass(frozen=True, slots=True)
+class AnswerPiece:
+    """A piece of an answer; it follows the first `start` code points of the answer."""
+
+    start: int
+    text: str
+
+
+Event = ServerProgress | MessageShown | EditApplied | AnswerPiece
 
 
 class ServerFailed(Exception):
@@ -195,6 +205,7 @@ class HeadlessClient:
         *,
         on_event: Callable[[Event], None],
         choose: Callable[[str, Sequence[str]], Awaitable[str | None]] | None = None,
+        wants_answers: bool = False,
     ) -> None:
         """Create a client without a server.
 
@@ -203,10 +214,13 @@ class HeadlessClient:
             on_event: A function that receives the server's messages.
             choose: A function that answers a question, by a choice or any text, or returns None if
                 no user is present. None: the client has no buttons.
+            wants_answers: Whether the client shows an answer while the model writes it.
         """
+        self._wants_answers = wants_answers
         self._choose = choose
         self.documents = EditorDocuments(system)
         self._on_event = on_event
+        self._titles: dict[int | str, str] = {}
         self._diagnostics: dict[str, Sequence[lsp.Diagnostic]] = {}
         self._news = asyncio.Event()
         self._wire = HeadlessProtocol(self._news.set)  # waiting callers check again
@@ -335,7 +349,9 @@ class HeadlessClient:
     async def _initialize(self, root: Path) -> None:
         uri = uri_of(root)
         params = lsp.InitializeParams(
-            capabilities=capabilities(has_buttons=self._choose is not None),
+            capabilities=capabilities(
+                has_buttons=self._choose is not None, wants_answers=self._wants_answers
+            ),
             client_info=lsp.ClientInfo("stet headless", __version__),
             root_uri=uri,
             workspace_folders=[lsp.WorkspaceFolder(uri, root.name)],
@@ -365,6 +381,7 @@ class HeadlessClient:
         answers: Mapping[str, Callable[[Any], object]] = {
             lsp.PROGRESS: self._progressed,
             lsp.WINDOW_WORK_DONE_PROGRESS_CREATE: _nothing,
+            "$/stet/answer": self._answered,
             lsp.WINDOW_SHOW_MESSAGE: self._shown,
             lsp.WINDOW_LOG_MESSAGE: _nothing,
             lsp.WINDOW_SHOW_DOCUMENT: lambda _: lsp.ShowDocumentResult(success=True),
@@ -392,10 +409,15 @@ class HeadlessClient:
     def _progressed(self, params: lsp.ProgressParams) -> None:
         value: Mapping[str, Any] = params.value or {}
         stage = str(value.get("kind"))
-        title, message = str(value.get("title") or ""), str(value.get("message") or "")
+        if stage == "begin":
+            self._titles[params.token] = str(value.get("title") or "")
+        title, message = self._titles.get(params.token, ""), str(value.get("message") or "")
         self._on_event(ServerProgress(stage, title, message))
         if stage == "end":
             self._news.set()
+
+    def _answered(self, params: Any) -> None:
+        self._on_event(AnswerPiece(int(params.start), str(params.text)))
 
     def _shown(self, params: lsp.ShowMessageParams) -> None:
         self._on_event(MessageShown(params.type.name.lower(), params.message))

@@ -42,6 +42,7 @@ class LocatedPassage:
         range: The range of the passage.
         best: The range of the passage's best line.
         excerpt: The best line and some lines around it, escaped.
+        excerpt_line: The 0-based line at which the excerpt begins.
         kind: The symbol kind, one of those that every editor knows.
     """
 
@@ -49,6 +50,7 @@ class LocatedPassage:
     range: lsp.Range
     best: lsp.Range
     excerpt: str
+    excerpt_line: int
     kind: lsp.SymbolKind
 
 
@@ -76,6 +78,7 @@ def passage_to_json(place: LocatedPassage) -> dict[str, object]:
         "score": round(passage.score, 4),
         "title": escape_line(passage.title),
         "excerpt": place.excerpt,
+        "excerptLine": place.excerpt_line,
         "lexicalRank": passage.lexical_rank,
         "vectorRank": passage.vector_rank,
         "why": escape_line(passage.why),
@@ -103,11 +106,13 @@ def _locate(
 ) -> LocatedPassage:
     first, end = snapshot.real_lines(document, passage.first, passage.end)
     best, after = snapshot.real_lines(document, passage.line - 1, passage.line)
+    excerpt, excerpt_line = _excerpt(document, best, first, end)
     return LocatedPassage(
         passage,
         _lines(document, first, end, encoding),
         _lines(document, best, after, encoding),
-        _excerpt(document, best, first, end),
+        excerpt,
+        excerpt_line,
         _kind(passage, document),
     )
 
@@ -118,7 +123,8 @@ def _lines(document: TextDocument, first: int, end: int, encoding: Encoding) -> 
     return convert.to_wire_range(stretch, document.lines, encoding)
 
 
-def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
+def _excerpt(document: TextDocument, best: int, first: int, end: int) -> tuple[str, int]:
+    """Return the excerpt and the 0-based line at which it begins."""
     if end - first <= 1:  # one line alone has too little context
         first, end = 0, len(document.lines)
     start, after = max(first, best - N_BEFORE), min(max(end, best + 1), best + N_AFTER)
@@ -131,7 +137,10 @@ def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
         if size > MAX_EXCERPT and shown:
             break
         shown.append(text[:MAX_EXCERPT].rstrip())
-    return "\n".join(shown).strip("\n")
+    while shown and not shown[0]:
+        del shown[0]
+        start += 1
+    return "\n".join(shown).rstrip("\n"), start
 
 
 def _kind(passage: SearchPassage, document: TextDocument) -> lsp.SymbolKind:
