@@ -122,7 +122,7 @@ def test_accept_all_counts_hunks_and_exits_with_3_if_one_is_refused(shell: Shell
     assert "Not accepted: this file is protected" in done.stderr
 
 
-async def test_ask_begins_a_new_conversation_unless_told_to_continue(shell: Shell) -> None:
+async def test_ask_begins_a_new_conversation_by_default(shell: Shell) -> None:
     asked = ["First apple.", "Second pear.", "Third plum.", "Fourth fig."]
     async with OpenAIServer([say("An answer.")] * 4) as server:
         del shell.env["STET_SCRIPTED_MODEL"]

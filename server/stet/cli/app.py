@@ -233,3 +233,16 @@ def config(
     from stet.cli import config_command as config_module  # late, as above
 
     finish(lambda: config_module.run(editor, write=write, force=force))
+
+
+@app.command()
+def uninstall(
+    *, yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False
+) -> None:
+    """List and remove what Stet has written.
+
+    Your projects, your settings and files that you changed stay.
+    """
+    from stet.cli import uninstall_command  # late, as above
+
+    finish(lambda: uninstall_command.run(yes=yes))

@@ -259,9 +259,14 @@ def _vscode(terminal: Terminal, *, write: bool) -> None:
     terminal.say(f"installed the extension into {' and '.join(editors)}: reload its windows")
 
 
-def _emacs() -> EditorConfig:
+def emacs_folder() -> Path:
+    """Return the folder of the user's configuration of Emacs."""
     old = Path.home() / ".emacs.d"
-    folder = old if old.is_dir() else _config_home() / "emacs"
+    return old if old.is_dir() else config_home() / "emacs"
+
+
+def _emacs() -> EditorConfig:
+    folder = emacs_folder()
     program = program_for_editors(System())
     path: tuple[str, ...] = ()
     if program != "stet":
@@ -284,7 +289,7 @@ def _helix(keys_file: str) -> EditorConfig:
     program = shutil.which("hx") or shutil.which("helix")
     if program is None:
         raise CliError("Helix is not on the PATH: its own list of languages is needed")
-    folder = _config_home() / "helix"
+    folder = config_home() / "helix"
     languages, keys = folder / "languages.toml", folder / "config.toml"
     try:
         user_text = languages.read_text(encoding="utf-8")
@@ -304,7 +309,8 @@ def _helix(keys_file: str) -> EditorConfig:
     return EditorConfig(tuple(files), tuple(then))
 
 
-def _config_home() -> Path:
+def config_home() -> Path:
+    """Return the folder of the user's configurations."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 

@@ -191,6 +191,10 @@ class InstalledFiles:
             return False
         return not path.is_file() or self.hashes.get(str(path)) != _hash(path)
 
+    def is_unchanged(self, path: Path) -> bool:
+        """Tell whether an existing file is as it was written."""
+        return self.hashes.get(str(path)) == _hash(path)
+
     def write(self, files: Sequence[ConfigFile]) -> list[Path]:
         """Write the files that differ, record all, and return the written paths.
 

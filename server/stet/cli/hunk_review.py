@@ -110,16 +110,16 @@ def read_hunk(edited: str, old: str, new: str) -> str | None:
         lines.pop()
     if not any(line.strip() for line in lines):
         return None
-    kept, after = [], []
+    before, after = [], []
     for line in lines:
         mark, content = line[:1] or " ", line[1:]
         if mark not in " +-":
             raise InvalidHunk(f"a line starts with {mark!r}, not with ' ', '+' or '-'")
         if mark != "+":
-            kept.append(content)
+            before.append(content)
         if mark != "-":
             after.append(content)
-    if kept != [line.rstrip("\r\n") for line in whole_lines(old)]:
+    if before != [line.rstrip("\r\n") for line in whole_lines(old)]:
         raise InvalidHunk("the lines with ' ' and '-' are not those of the file")
     text = "".join(f"{line}\n" for line in after)
     return text if not new or new.endswith(("\n", "\r")) else text.removesuffix("\n")

@@ -16,7 +16,9 @@ from stet.cli.app import app
 from stet.cli.main import unsupported_python
 
 WIDTH = 80
-COMMANDS = ("serve", "ask", "search", "index", "demo", "doctor", "model", "config")
+COMMANDS = (
+    "serve", "ask", "search", "index", "demo", "doctor", "model", "config", "uninstall",
+)  # fmt: skip
 OLD_PYTHONS = sorted(Path.home().glob(".pyenv/versions/3.[89].*/bin/python3")) + sorted(
     Path.home().glob(".pyenv/versions/3.10.*/bin/python3")
 )
