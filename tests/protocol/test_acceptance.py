@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pygls.exceptions import JsonRpcException
 
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Quirk
@@ -234,3 +235,16 @@ async def test_additions_keep_their_order_when_the_text_between_them_goes(
             await editor.command("stet.accept", {"all": True})
         await wait_for_states(editor, **dict.fromkeys(turn["hunks"], "accepted"))
         assert editor.text(uri) == "a\n2\n4\nd\n"
+
+
+async def test_accept_with_new_writes_the_users_text_of_one_hunk(
+    root: Path, tmp_path: Path
+) -> None:
+    async with FakeEditor.start(root, env=numbers(tmp_path)) as editor:
+        uri = editor.open("a.txt")
+        turn = await run(editor, "Digits", uri=uri)
+        with pytest.raises(JsonRpcException, match="name one `hunk`"):
+            await editor.command("stet.accept", {"all": True, "new": "x\n"})
+        await editor.command("stet.accept", {"hunk": turn["hunks"][0], "new": "II\nIII\n"})
+        await wait_for_states(editor, **{turn["hunks"][0]: "accepted"})
+        assert editor.text(uri) == "one\nII\nIII\nand\nthree\n"

@@ -108,7 +108,7 @@ def read_hunk(edited: str, old: str, new: str) -> str | None:
     lines = [line.rstrip("\r") for line in edited.split("\n") if line[:1] not in {"#", "\\"}]
     if lines[-1:] == [""]:
         lines.pop()
-    if not any(line.strip() for line in lines):
+    if not lines:
         return None
     before, after = [], []
     for line in lines:

@@ -57,6 +57,7 @@ def test_a_passage_is_shown_with_its_place_and_an_excerpt_in_which_nothing_acts(
             "score": 1.2346,
             "title": "App.start",
             "excerpt": "    def start(self):\n        x = '\\x1b[8m'\n        return '😀'",
+            "excerptLine": 4,
             "lexicalRank": 1,
             "vectorRank": 3,
             "why": "named: start",
