@@ -116,10 +116,10 @@ def test_accept_all_counts_hunks_and_exits_with_3_if_one_is_refused(shell: Shell
         {"tool_calls": [{"name": "edit_file", "arguments": edit}]},
         {"tool_calls": [{"name": "done", "arguments": {"summary": "Both."}}]},
     )
-    done = shell.run("ask", "Both.", "--accept", "all")
+    done = shell.run("ask", "Both.", "--file", "l.txt", "--accept", "all")
     assert (done.returncode, accepted(shell)) == (3, [2])
     assert "Accepted 1 of 2 hunks" in done.stderr
-    assert "Not accepted: this file is protected" in done.stderr
+    assert "Not accepted: .vscode/settings.json: protected file; use --accept review" in done.stderr
 
 
 async def test_ask_begins_a_new_conversation_by_default(shell: Shell) -> None:

@@ -372,10 +372,21 @@ class _AskSession:
         is_reviewed = self._request.accept == "review"
         self._terminal.show(hunk_review.body(diff) if is_reviewed else coloured(diff))
 
+    def _explained(self, refusal: dict[str, Any]) -> str:
+        """Return the file of a hunk that was not accepted, and the reason."""
+        hunks = {item["hunk"]: item for item in self._outcome.proposals}
+        item = hunks.get(refusal["hunk"])
+        if item is None:
+            return str(refusal["reason"])
+        name = self._client.documents.name(item["uri"], self._request.root)
+        is_protected = item["protected"] and self._request.accept == "all"
+        reason = "protected file; use --accept review" if is_protected else refusal["reason"]
+        return f"{name}: {reason}"
+
     def _show_end(self) -> None:
         turn, outcome = self._outcome.turn, self._outcome
         for refusal in outcome.refused:
-            self._terminal.say(f"Not accepted: {refusal['reason']}", "yellow")
+            self._terminal.say(f"Not accepted: {self._explained(refusal)}", "yellow")
         if self._n_hunks and self._request.accept != "none":
             n_accepted, total = len(outcome.accepted), counted(self._n_hunks, "hunk")
             self._terminal.say(f"Accepted {n_accepted} of {total}", "bold")
