@@ -34,6 +34,8 @@ from stet.text.encoding import Encoding
 from stet.text.escape import escape, escape_line
 
 _NUMBERS = re.compile(r"[0-9,.]+")
+_COMPARED = 60
+"""The characters of a message that are compared with the one before."""
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -101,8 +103,8 @@ class Terminal:
         """Show the progress of work on stderr: a live line, or lines where none can be shown.
 
         Yields:
-            A function that takes the next message. A message that differs from the one before in
-            its numbers only is not printed as a line.
+            A function that takes the next message. It is not printed as a line if it begins as the
+            one before, apart from numbers: a request that is tried again is reported once.
         """
         if self.err.is_terminal and not self.err.no_color:
             with self.working(what) as update:
@@ -112,8 +114,8 @@ class Terminal:
 
         def print_line(message: str) -> None:
             nonlocal printed
-            if (without_numbers := _NUMBERS.sub("", message)) != printed:
-                printed = without_numbers
+            if (beginning := _NUMBERS.sub("", message)[:_COMPARED]) != printed:
+                printed = beginning
                 self.say(message)
 
         yield print_line
