@@ -231,7 +231,7 @@ def rare(editor: Editor, dice: Dice) -> None:
 
 
 NAMES = (
-    "stet.ask", "stet.turn", "stet.cancel", "stet.steer", "stet.answer", "stet.openChat", "stet.newChat",
+    "stet.ask", "stet.turn", "stet.cancel", "stet.steer", "stet.answer", "stet.openChat", "stet.chats", "stet.newChat",
     "stet.send", "stet.runComment", "stet.showContext", "stet.requestLog", "stet.search", "stet.reindex",
     "stet.context", "stet.status", "stet.proposals", "stet.accept", "stet.reject", "stet.preview",
     "stet.undo", "stet.restore", "stet.resolve", "stet.next", "stet.previous", "stet.review",

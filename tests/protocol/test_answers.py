@@ -34,7 +34,7 @@ def last_message(editor: FakeEditor) -> lsp.ShowMessageParams:
 
 @pytest.mark.parametrize("mode", ["agent", "ask"])
 @pytest.mark.parametrize("before", [[], [READ]], ids=["at once", "after reading"])
-async def test_text_answer_ends_the_turn_and_is_shown_whole(
+async def test_text_answer_ends_the_turn_and_a_message_says_where_it_is(
     root: Path, mode: str, before: list[api.Reply]
 ) -> None:
     async with (
@@ -45,14 +45,15 @@ async def test_text_answer_ends_the_turn_and_is_shown_whole(
         assert (turn["state"], turn["success"], turn["error"]) == ("completed", True, None)
         assert (turn["answer"], len(server.requests)) == (ANSWER, len(before) + 1)
         shown = last_message(editor)
-        assert (ANSWER in shown.message, shown.type) == (True, lsp.MessageType.Info)
+        assert shown.message.startswith("Stet: It has two lines. The answer is in the chat. (")
+        assert shown.type == lsp.MessageType.Info
 
 
 async def test_an_answer_that_comes_with_done_is_shown_and_what_done_adds_too(root: Path) -> None:
     both = api.of(combine(say(ANSWER), call("done", summary="Counted the lines.")))
     async with (
         OpenAIServer([both]) as server,
-        FakeEditor.start(root, env=provider(server)) as editor,
+        FakeEditor.start(root, client="kate", env=provider(server)) as editor,
     ):
         turn = await run(editor, "What is in it?", uri=editor.open("a.txt"))
         assert turn["state"] == "completed"
@@ -68,7 +69,7 @@ async def test_where_edits_wait_the_end_is_one_line(root: Path) -> None:
         turn = await run(editor, "Do it", uri=editor.open("a.txt"))
         assert (turn["state"], len(turn["hunks"])) == ("completed", 1)
         shown = last_message(editor).message
-        assert shown.startswith("Stet: I wrote it as a figure. (1 hunk to review")
+        assert shown.startswith("Stet: I wrote it as a figure. 1 hunk to review. (2 rounds, ")
         assert "More words" not in shown
 
 

@@ -56,10 +56,10 @@ async def test_failed_edit_is_in_the_record_the_message_the_chat_and_the_history
         assert (turn["state"], turn["success"], turn["rejectedEdits"]) == ("completed", False, [])
         shown = editor.messages[-1]
         assert shown.type == lsp.MessageType.Warning
-        assert "no proposals; 1 edit matched no text: a.txt" in shown.message
+        assert "Nothing was proposed: 1 edit could not be applied to a.txt." in shown.message
         chat = (await editor.command("stet.openChat"))["uri"]
         page = await asyncio.to_thread(Path(chat.removeprefix("file://")).read_text)
-        assert "1 edit matched no text" in page
+        assert "1 edit could not be applied" in page
         await run(editor, "And now?", uri=uri)
         history = server.requests[-1].body["messages"]
         shown_text = [one["content"] or "" for one in history]
@@ -100,7 +100,7 @@ async def test_turn_with_another_proposed_edit_completes_and_reports_the_failed_
         assert (turn["success"], len(turn["hunks"]), len(turn["failedEdits"])) == (True, 1, 1)
         shown = editor.messages[-1]
         assert shown.type == lsp.MessageType.Info
-        assert "1 hunk to review; 1 edit matched no text: a.txt;" in shown.message
+        assert "1 hunk to review. 1 edit could not be applied to a.txt. (" in shown.message
 
 
 async def test_what_a_rule_refuses_is_no_failed_edit(root: Path) -> None:

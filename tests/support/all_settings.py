@@ -4,6 +4,7 @@ from typing import Any
 
 from stet.settings.values import (
     AgentSettings,
+    ChatSettings,
     CommandSettings,
     ContextSettings,
     EditSettings,
@@ -46,6 +47,7 @@ ALL: dict[str, Any] = {
         },
     },
     "edit": {"scope": "current", "canAdd": False, "canDelete": False, "canCreate": False},
+    "chat": {"openAnswers": "always"},
     "agent": {
         "maxIterations": 7,
         "maxTokens": 8,
@@ -117,4 +119,5 @@ ALL_SETTINGS = Settings(
     InstructionSettings(on_save=True),
     LogSettings("debug"),
     search=SearchSettings("endpoint", "m", "http://y", max_file_bytes=9),
+    chat=ChatSettings("always"),
 )

@@ -8,6 +8,11 @@ def on_disk(uri: str) -> str:
     return Path(uri.removeprefix("file://")).read_text()
 
 
+def is_on_disk(uri: str) -> bool:
+    """Tell whether the document has a file."""
+    return Path(uri.removeprefix("file://")).exists()
+
+
 def append(uri: str, text: str) -> None:
     """Append to the document with another program."""
     path = Path(uri.removeprefix("file://"))

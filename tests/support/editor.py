@@ -36,6 +36,7 @@ class FakeEditor(EditorBuffers):
     Attributes:
         settings_reported: Set when the editor may report its settings, for `Quirk.LATE_SETTINGS`.
         n_refreshed: The number of requests to refresh code lenses.
+        shown_chats: The parameters of every `$/stet/showChat` received.
         opens_shown: Whether the editor opens files that it is asked to show, as real editors do.
         answer_message: Returns the title with which to answer `window/showMessageRequest`.
         leaves_buttons: Whether the user ignores messages with buttons until the server withdraws
@@ -53,6 +54,7 @@ class FakeEditor(EditorBuffers):
         self.leaves_buttons = False
         self.n_buttons = 0
         self.opens_shown = False
+        self.shown_chats: list[Any] = []
         register_lsp_features(self, {**DEFAULT_CLIENT_FEATURES, **FEATURES})
 
     @classmethod
@@ -239,6 +241,12 @@ def _register(editor: FakeEditor, params: lsp.RegistrationParams) -> None:
     editor.registered.extend(params.registrations)
 
 
+def _show_chat(editor: FakeEditor, params: Any) -> None:
+    editor.shown_chats.append(params)
+    if editor.opens_shown and params.uri not in editor.documents:
+        editor.open(params.uri)
+
+
 def _refresh_lenses(editor: FakeEditor, params: object) -> None:
     editor.n_refreshed += 1
 
@@ -250,6 +258,7 @@ def _accept(editor: FakeEditor, params: object) -> None:
 FEATURES = {
     lsp.WORKSPACE_APPLY_EDIT: _apply_edit,
     lsp.WINDOW_SHOW_DOCUMENT: _show_document,
+    "$/stet/showChat": _show_chat,
     lsp.WINDOW_SHOW_MESSAGE_REQUEST: _ask_user,
     lsp.WORKSPACE_CONFIGURATION: _report_settings,
     lsp.CLIENT_REGISTER_CAPABILITY: _register,

@@ -263,7 +263,9 @@ class Turn:
 
     def with_calls(self, runs: Iterable[ToolRun]) -> "Turn":
         """Return the turn after the model has called tools."""
-        return replace(self, tool_calls=(*self.tool_calls, *runs))
+        length = len(self.answer)
+        placed = (replace(run, answer_length=length) for run in runs)
+        return replace(self, tool_calls=(*self.tool_calls, *placed))
 
     def with_run(self, n: int, run: ToolRun) -> "Turn":
         """Return the turn with the new state `run` of call `n` (0-based)."""
@@ -387,9 +389,9 @@ def describe_failures(turn: Turn, *, has_proposed: bool) -> str:
     if not n_edits:
         return ""
     files = dict.fromkeys(escape_line(edit.file)[:_LENGTH] for edit in turn.failed if edit.file)
-    named = f": {_listed(list(files))}" if files else ""
-    parts = f"{counted(n_edits, 'edit')} matched no text{named}"
-    return parts if has_proposed else f"no proposals; {parts}"
+    named = f" to {_listed(list(files))}" if files else ""
+    parts = f"{counted(n_edits, 'edit')} could not be applied{named}"
+    return parts if has_proposed else f"Nothing was proposed: {parts}"
 
 
 def _listed(files: list[str]) -> str:

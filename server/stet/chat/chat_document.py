@@ -30,11 +30,17 @@ from stet.chat.chat_layout import (
     continue_answer,
     has_ended,
 )
+from stet.chat.chat_status import (
+    find_status,
+    insert_status,
+    remove_status,
+    status_line,
+    without_status,
+)
 from stet.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.review.ledger import ReviewLedger
 from stet.text.buffer import TextBuffer
 from stet.text.edit import TextChange
-from stet.text.position import Range
 from stet.workspace.paths import PathRefused
 from stet.workspace.workspace import Workspace
 
@@ -53,6 +59,8 @@ class ChatTurn:
         ending: The last lines of a turn that is over.
         n_written: The number of code points of the transcript that have arrived.
         is_placed: Whether the turn's heading has been written.
+        status: What the turn does now, while its text has not grown for a moment; else empty.
+        status_line: The status line that the document has; empty if it has none.
     """
 
     turn: str
@@ -61,11 +69,48 @@ class ChatTurn:
     ending: str = ""
     n_written: int = 0
     is_placed: bool = False
+    status: str = ""
+    status_line: str = ""
 
     @property
     def is_done(self) -> bool:
         """Whether the turn is over and wholly written."""
         return self.transcript.is_over and self.is_placed and not self.rest
+
+    def removal(self, document: ChatSections) -> "PendingInsertion | None":
+        """Return the removal of the status line; None if the user has changed or removed it."""
+        turn, line = self.turn, self.status_line
+        removal = remove_status(document, turn, line)
+        if removal is None:
+            self.status_line = ""
+            return None
+        return PendingInsertion(
+            removal,
+            lambda: self._show_status(""),
+            lambda now: find_status(now, turn, line) is None,
+        )
+
+    def status_step(self, document: ChatSections) -> "PendingInsertion | None":
+        """Return the insertion of the status line; None if it is not wanted or there already."""
+        turn, line = self.turn, status_line(self.status)
+        if not self.status or self.status_line or self.transcript.is_over:
+            return None
+        insertion = insert_status(document, turn, line)
+        if insertion is None:
+            return None
+        return PendingInsertion(
+            insertion,
+            lambda: self._show_status(line),
+            lambda now: find_status(now, turn, line) is not None,
+            self.clear_status,
+        )
+
+    def clear_status(self) -> None:
+        """Show no status until the text has not grown again for a moment."""
+        self.status = ""
+
+    def _show_status(self, line: str) -> None:
+        self.status_line = line
 
     @property
     def rest(self) -> str:
@@ -80,10 +125,16 @@ class PendingInsertion:
     Attributes:
         insertion: The place and the text.
         done: A function to be called when the text has arrived.
+        has_come: A function that returns whether a document has the change of a status line; None
+            for other text, which is looked for in the changes of the document.
+        give_up: A function to be called if the editor refuses a change that may be left out; None
+            for other text, which is sent again.
     """
 
     insertion: Insertion
     done: Callable[[], None]
+    has_come: Callable[[ChatSections], bool] | None = None
+    give_up: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +146,26 @@ class ChatReading:
         writing: The user's draft, without surrounding blank space.
         answers: By turn, all text under the turn's headings.
         ended: The turns whose whole text is in the document.
+        statuses: By turn, the status line at the end of its text.
     """
 
     headings: tuple[ChatHeading, ...]
     writing: str
     answers: Mapping[str, str]
     ended: frozenset[str]
+    statuses: Mapping[str, str]
 
     @classmethod
     def of(cls, document: ChatSections) -> "ChatReading":
         """Read a document; a long one in a worker thread."""
         answers: dict[str, list[str]] = {}
-        ended = set()
+        ended, statuses = set(), {}
         for part in document.parts():
             if part.turn:
-                answers.setdefault(part.turn, []).append(document.text_of(part))
+                text, status = without_status(document.text_of(part))
+                answers.setdefault(part.turn, []).append(text)
+                if status:
+                    statuses[part.turn] = status
                 if has_ended(document.lines_of(part)):
                     ended.add(part.turn)
         now = document.draft()
@@ -118,6 +174,7 @@ class ChatReading:
             document.text_of(now) if now else "",
             {turn: "\n\n".join(filter(None, texts)) for turn, texts in answers.items()},
             frozenset(ended),
+            statuses,
         )
 
 
@@ -173,6 +230,7 @@ class ChatDocument:
         for entry in self.entries.values():
             answer = reading.answers.get(entry.turn)
             entry.is_placed = answer is not None
+            entry.status_line = reading.statuses.get(entry.turn, "")
             if answer is None:
                 entry.n_written = 0
             else:
@@ -192,6 +250,10 @@ class ChatDocument:
 
     def next_insertion(self, document: ChatSections) -> PendingInsertion | None:
         """Return the next insertion into the current document, or None if nothing is missing."""
+        return self._removal(document) or self._text_step(document) or self._status_step(document)
+
+    def _text_step(self, document: ChatSections) -> PendingInsertion | None:
+        """Return the insertion of the next text, or None if none is missing."""
         if self._sent:
             turn, text = self._sent[0]
             return PendingInsertion(
@@ -208,17 +270,34 @@ class ChatDocument:
                     insertion = before_draft(document, entry.prompt, entry.turn)
                     return PendingInsertion(insertion, lambda: None)
                 n = entry.n_written + len(rest)
+                # The user may have written below the heading before the answer began.
+                gap = "" if entry.n_written or part.is_empty else "\n\n"
                 return PendingInsertion(
-                    continue_answer(document, part, rest),
+                    continue_answer(document, part, gap + rest),
                     lambda entry=entry, n=n: self._confirm_written(entry, n),  # type: ignore[misc]
                 )
         return None
+
+    def _removal(self, document: ChatSections) -> PendingInsertion | None:
+        """Return the removal of a status line that is obsolete or must not stand within the text."""
+        for entry in self.entries.values():
+            is_stale = entry.status_line != status_line(entry.status)
+            if entry.status_line and (is_stale or self._sent or entry.rest):
+                step = entry.removal(document)
+                if step is not None:
+                    return step
+        return None
+
+    def _status_step(self, document: ChatSections) -> PendingInsertion | None:
+        """Return the insertion of a status line, or None if none is missing."""
+        steps = (entry.status_step(document) for entry in self.entries.values())
+        return next(filter(None, steps), None)
 
     def frozen(self) -> "ChatDocument":
         """Return a copy of the present state, for a worker thread that calls `fill`."""
         scratch = ChatDocument(self.chat, self.file, self.uri)
         scratch.entries = {
-            turn: replace(entry, transcript=entry.transcript.frozen())
+            turn: replace(entry, transcript=entry.transcript.frozen(), status="")
             for turn, entry in self.entries.items()
         }
         scratch._sent = self._sent.copy()
@@ -230,8 +309,8 @@ class ChatDocument:
         document = ChatSections(buffer.lines)
         self.adopt(ChatReading.of(document))
         while step := self.next_insertion(document):
-            at = step.insertion.at
-            document.apply_changes([buffer.apply(TextChange(Range(at, at), step.insertion.text))])
+            change = TextChange(step.insertion.range, step.insertion.text)
+            document.apply_changes([buffer.apply(change)])
             step.done()
         return buffer.text
 
@@ -258,6 +337,7 @@ class ChatDocument:
 
     def _confirm_written(self, entry: ChatTurn, n: int) -> None:
         entry.n_written = max(entry.n_written, n)
+        entry.clear_status()
         self.drop_finished()
 
 
@@ -303,7 +383,7 @@ class TranscriptBuilder:
     def handle_event(self, event: AgentEvent) -> None:
         """Update the transcript of a turn after an event."""
         turn = event.turn
-        transcript = self._transcripts.setdefault(turn.id, ChatTranscript(self._link))
+        transcript = self._transcripts.setdefault(turn.id, ChatTranscript(self._file_name))
         match event:
             case TextDelta(text=text):
                 transcript.add_text(text)
@@ -312,7 +392,7 @@ class TranscriptBuilder:
             case ToolEnded(run=run):
                 transcript.add_tool(run)
             case RetryScheduled(reason=reason):
-                transcript.add_note(f"Restarted: {reason}")
+                transcript.add_note(reason)
             case TurnEnded():
                 transcript.end(turn, self._ledger.hunks(turn=turn.id))
             case _:
@@ -341,7 +421,7 @@ class TranscriptBuilder:
     def create_turn(self, turn: Turn) -> ChatTurn:
         """Return a turn in the form in which it is written into a document."""
         hunks = self._ledger.hunks(turn=turn.id)
-        transcript = self._transcripts.get(turn.id) or transcript_of(turn, hunks, self._link)
+        transcript = self._transcripts.get(turn.id) or transcript_of(turn, hunks, self._file_name)
         return ChatTurn(turn.id, turn.ask.prompt, transcript, self.ending(turn))
 
     def ending(self, turn: Turn) -> str:
@@ -350,10 +430,11 @@ class TranscriptBuilder:
         """
         if turn.state not in FINAL_STATES:
             return ""
-        return ending(turn, self._ledger.hunks(turn=turn.id), self._link)
+        return ending(turn, self._ledger.hunks(turn=turn.id), self._file_name)
 
-    def _link(self, name: str) -> str | None:
+    def _file_name(self, name: str) -> str:
+        snapshot = self._workspace.snapshot()
         try:
-            return self._workspace.snapshot().locate(name).uri
+            return snapshot.name_of(name if "://" in name else snapshot.locate(name).uri)
         except PathRefused:
-            return None
+            return name

@@ -14,8 +14,9 @@
 
     ## You
 
-The user may change the document at any time. So nothing is ever replaced: Stet inserts text at a
-place that it looks up in the current text, and only headings mark the parts. The user's text stays
+The user may change the document at any time. So nothing is replaced but the status line of a running
+turn (`stet.chat.chat_status`): Stet inserts text at a place that it looks up in the current text, and
+only headings mark the parts. The user's text stays
 in its place, to the last character.
 
 `ChatSections` finds the headings once and follows each change, so a lookup of a part costs the same
@@ -35,7 +36,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextChange
 from stet.text.escape import escape
 from stet.text.lines import line_end, without_end
-from stet.text.position import Position
+from stet.text.position import Position, Range
 
 _HEADING = re.compile(r"## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\))[ \t]*")
 
@@ -170,7 +171,7 @@ class ChatSections:
 
     def parts(self) -> Iterator[ChatPart]:
         """Return all parts, in order."""
-        return (self._part(nth) for nth in range(len(self.headings)))
+        return (self.part(nth) for nth in range(len(self.headings)))
 
     def draft_line(self) -> int | None:
         """Return the line (0-based) of the heading of the user's draft.
@@ -184,12 +185,12 @@ class ChatSections:
 
         This searches for the end of the text; if the heading's line is enough, use `draft_line`.
         """
-        return None if self.draft_line() is None else self._part(len(self.headings) - 1)
+        return None if self.draft_line() is None else self.part(len(self.headings) - 1)
 
     def answer(self, turn: str) -> ChatPart | None:
         """Return the part under a turn's last heading; None if the user has deleted it."""
         nth = self.headings.index_of_last(turn)
-        return None if nth is None else self._part(nth)
+        return None if nth is None else self.part(nth)
 
     def text_of(self, part: ChatPart) -> str:
         """Return the text of a part without surrounding blank space."""
@@ -208,11 +209,16 @@ class ChatSections:
         """The line end of the document's lines."""
         return line_end(self.lines[0]) or "\n"
 
-    def _part(self, nth: int) -> ChatPart:
+    def part(self, nth: int) -> ChatPart:
+        """Return the part under the heading with the index `nth`."""
         line, turn = self.headings[nth]
         end = self.headings[nth + 1].line if nth + 1 < len(self.headings) else len(self.lines)
         body = Position(line, len(without_end(self.lines[line])))
         return ChatPart(turn, line, body, self._last_text_position(line, end) or body)
+
+    def text_end_before(self, part: ChatPart, line: int) -> Position:
+        """Return the end of the text of a part above a line, or of its heading if there is none."""
+        return self._last_text_position(part.start, line) or part.body
 
     def _last_text_position(self, above: int, below: int) -> Position | None:
         """Return the end of the last text between two lines; None if there is no text."""
@@ -238,7 +244,8 @@ YOU = "## You"
 LINES_AT_ONCE = 1_000
 """The number of lines of the user's draft that are compared with a sent message at a time."""
 _START = r"(?:\A|(?<=[\r\n]))"  # of a line, however lines end
-_LIKE_HEADING = re.compile(rf"{_START}(?=## (?:You|Stet \()[^\r\n]*)")
+_LIKE_HEADING = re.compile(rf"{_START}(?=## (?:You|Stet \()[^\r\n]*|\*… )")
+"""The start of a line that would be a heading of Stet or its status line (`chat_status`)."""
 _PICTURE = re.compile(r"!(?=\[)")
 _LINK = re.compile(r"\](?=\((?!https?://)|:)", re.IGNORECASE)
 """The middle of a link that leads to no web page, or of a link's or a picture's definition."""
@@ -259,20 +266,28 @@ _INTRODUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """A text that is inserted at one place; no text is removed.
+    """A text that is inserted at one place; only a status line is removed.
 
     Attributes:
         at: The place, in code points.
         text: The inserted text.
+        end: The end of the status line that is removed; None if no text is removed.
     """
 
     at: Position
     text: str
+    end: Position | None = None
+
+    @property
+    def range(self) -> Range:
+        """The range that the text replaces."""
+        return Range(self.at, self.end or self.at)
 
     def apply(self, text: str) -> str:
         """Return `text` with the insertion."""
-        at = TextDocument("", text).offset_at(self.at)
-        return text[:at] + self.text + text[at:]
+        document = TextDocument("", text)
+        start, end = map(document.offset_at, (self.range.start, self.range.end))
+        return text[:start] + self.text + text[end:]
 
 
 def new_document(chat: str) -> str:

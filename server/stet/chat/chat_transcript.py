@@ -6,18 +6,23 @@ web, and its markup is escaped (`stet.chat.chat_layout.escape_markdown`).
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Sequence
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, describe_failures, time_of
-from stet.chat.chat_layout import escape_markdown, stable_length
+from stet.chat.answer_markdown import AnswerMarkdown, answer_markdown
+from stet.chat.chat_layout import escape_markdown
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape_line
+from stet.text.render import counted
 from stet.tools.editor_actions import Question
 from stet.tools.tool_state import ToolKind, ToolRun, ToolState
 
-Link = Callable[[str], str | None]
-"""A function that returns the URI of a file by its name for models, or None if there is none."""
+FileName = Callable[[str], str]
+"""A function that returns the name of a file, relative to its root, by its URI or by the name that a
+model wrote.
+"""
 
 _MARKUP = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """Characters that may be markup; an underscore within a word is not."""
@@ -29,14 +34,14 @@ MAX_ERROR = 300
 class ChatTranscript:
     """The text of a turn so far."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, file_name: FileName) -> None:
         """Create an empty transcript."""
-        self._link = link
+        self._file_name = file_name
         self._pieces: list[str] = []
         self._n_characters = 0
         self._speech = ""
+        self._markdown = AnswerMarkdown()
         self._is_speaking = False
-        self._is_within_line = False
         self._has_spoken = False
         self._is_list = False
         self.is_over = False
@@ -63,7 +68,7 @@ class ChatTranscript:
 
     def frozen(self) -> "ChatTranscript":
         """Return a copy of the current state for a worker thread."""
-        copied = ChatTranscript(self._link)
+        copied = ChatTranscript(self._file_name)
         copied._pieces = self._pieces.copy()
         copied._n_characters = self._n_characters
         copied.is_over = self.is_over
@@ -72,8 +77,7 @@ class ChatTranscript:
     def add_text(self, piece: str) -> None:
         """Add a piece of the model's text."""
         self._speech += piece
-        line = self._context() + self._speech
-        self._show_pending(max(stable_length(line) - len(self._context()), 0))
+        self._show_pending(self._markdown.stable_length(self._speech))
 
     def finish_message(self) -> None:
         """Complete the model's current message."""
@@ -85,28 +89,22 @@ class ChatTranscript:
             if self._pieces:
                 self._n_characters -= len(self._pieces[-1]) - len(last)
                 self._pieces[-1] = last
+            if fence := self._markdown.closing_fence:
+                self._add(f"\n{fence}")
         self._speech = ""
-        self._is_speaking = self._is_within_line = False
+        self._markdown = AnswerMarkdown()
+        self._is_speaking = False
 
     def _show_pending(self, n: int) -> None:
         """Show the first `n` characters of the text that is held back, unless all are blank."""
         text, rest = self._speech[:n], self._speech[n:]
-        visible = escape_markdown(self._context() + text)[len(self._context()) :]
-        if not text or not (self._is_speaking or visible.strip()):
+        if not text or not (self._is_speaking or text.strip()):
             return
         if not self._is_speaking:
             self._paragraph("")
             self._is_speaking = True
-        self._add(visible)
+        self._add(self._markdown.convert(text))
         self._speech = rest
-        self._is_within_line = not text.endswith("\n")
-
-    def _context(self) -> str:
-        """Return a substitute for the beginning of the line that is being written.
-
-        The substitute is a letter without meaning, or "" at the start of a line.
-        """
-        return "x" if self._is_within_line else ""
 
     def add_tool(self, run: ToolRun) -> None:
         """Add a tool that has ended; the end and questions have separate entries."""
@@ -115,7 +113,7 @@ class ChatTranscript:
             return
         line = f"- {run.tool if run.tool.isidentifier() else _plain(run.tool)}"
         if run.file:
-            line += f" {_file(run.file, self._link)}"
+            line += f" {_plain(self._file_name(run.file))}"
         if problem := _problem(run):
             line += f": {problem}"
         self._add(f"{self._gap()}{line}" if not self._is_list else f"\n{line}")
@@ -143,8 +141,8 @@ class ChatTranscript:
         """Complete the transcript of a turn that is over; `hunks` are the hunks that it proposed."""
         self.finish_message()
         if not self._has_spoken and turn.answer.strip():
-            self._paragraph(escape_markdown(turn.answer).strip())
-        self._paragraph(ending(turn, hunks, self._link))
+            self._paragraph(answer_markdown(turn.answer))
+        self._paragraph(ending(turn, hunks, self._file_name))
         self.is_over = True
 
     def _gap(self) -> str:
@@ -160,16 +158,10 @@ class ChatTranscript:
             self._n_characters += len(text)
 
 
-def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> ChatTranscript:
+def transcript_of(turn: Turn, hunks: Sequence[Hunk], file_name: FileName) -> ChatTranscript:
     """Return the transcript of a turn that was not followed, or of a running turn so far."""
-    transcript = ChatTranscript(link)
-    for run in turn.tool_calls:
-        transcript.add_tool(run)
-    for words in turn.steering:
-        transcript.add_steering(words)
-    if turn.ask.mode is not Mode.REWRITE:
-        transcript.add_text(turn.answer)
-        transcript.finish_message()
+    transcript = ChatTranscript(file_name)
+    _replay(turn, transcript)
     if turn.question is not None:
         transcript.add_question(turn.question)
     if turn.state in FINAL_STATES:
@@ -177,17 +169,40 @@ def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> ChatTranscri
     return transcript
 
 
-def ending(turn: Turn, hunks: Sequence[Hunk], link: Link) -> str:
+def _replay(turn: Turn, transcript: ChatTranscript) -> None:
+    """Add the calls, the steering and the answer of a turn, in the order in which they came."""
+    calls, steering, start = deque(turn.tool_calls), deque(turn.steering), 0
+    text = "" if turn.ask.mode is Mode.REWRITE else turn.answer
+    for one in turn.utterances:
+        while calls and calls[0].answer_length <= start:
+            transcript.add_tool(calls.popleft())
+        if one.role == "assistant":
+            transcript.add_text(text[start : one.n].strip())
+            transcript.finish_message()
+            start = one.n
+        elif steering:
+            transcript.add_steering(steering.popleft())
+    while calls and calls[0].answer_length <= start:
+        transcript.add_tool(calls.popleft())
+    for words in steering:
+        transcript.add_steering(words)
+    transcript.add_text(text[start:])
+    transcript.finish_message()
+    for run in calls:
+        transcript.add_tool(run)
+
+
+def ending(turn: Turn, hunks: Sequence[Hunk], file_name: FileName) -> str:
     """Return the text at the end of a turn; the last line says how it ended and what it used."""
     blocks = []
     if turn.state is TurnState.COMPLETED and turn.summary.strip() not in turn.answer:
-        blocks.append(escape_markdown(turn.summary).strip())
+        blocks.append(answer_markdown(turn.summary))
     if turn.state is not TurnState.COMPLETED and turn.error:
         blocks.append(f"**{_STATES[turn.state]}.** {escape_markdown(turn.error).strip()}")
     lists = (
         [f"- {_plain(note)}" for note in turn.notes],
         [
-            f"- refused: {_file(e.file, link)}: {_plain(e.message)}"
+            f"- refused: {_plain(file_name(e.file))}: {_plain(e.message)}"
             for e in turn.rejected
             if not any(_plain(e.message) in _problem(run) for run in turn.tool_calls)
         ],
@@ -196,7 +211,7 @@ def ending(turn: Turn, hunks: Sequence[Hunk], link: Link) -> str:
         else [],
     )
     blocks += ["\n".join(entries) for entries in lists if entries]
-    blocks += _proposed(hunks)
+    blocks += _proposed(hunks, file_name)
     if turn.sources:
         listed = (f"- {_linked(hunk.title or hunk.url, hunk.url)}" for hunk in turn.sources)
         blocks.append("Sources:\n\n" + "\n".join(listed))
@@ -247,7 +262,7 @@ def _problem(run: ToolRun) -> str:
     return _plain(run.error)[:MAX_ERROR] if run.state is ToolState.ERROR else ""
 
 
-def _proposed(hunks: Sequence[Hunk]) -> list[str]:
+def _proposed(hunks: Sequence[Hunk], file_name: FileName) -> list[str]:
     """Return lines about the deletions that the user was asked about and about the hunks to review."""
     lines = []
     deletions = {HunkState.ACCEPTED: "Deleted", HunkState.UNDONE: "Deleted and restored"}
@@ -255,27 +270,16 @@ def _proposed(hunks: Sequence[Hunk]) -> list[str]:
         gone = [hunk for hunk in hunks if hunk.kind is HunkKind.REMOVE and hunk.state is state]
         if gone:
             back = "; undo with `stet.undo`" if state is HunkState.ACCEPTED else ""
-            lines.append(f"{what}: {_files(gone)}{back}")
+            lines.append(f"{what}: {_files(gone, file_name)}{back}")
             hunks = [hunk for hunk in hunks if hunk not in gone]
     if hunks:
-        lines.append(
-            f"Proposed: {len(hunks)} hunk{'' if len(hunks) == 1 else 's'} in {_files(hunks)}"
-        )
+        lines.append(f"Proposed: {counted(len(hunks), 'hunk')} in {_files(hunks, file_name)}")
     return lines
 
 
-def _files(hunks: Sequence[Hunk]) -> str:
+def _files(hunks: Sequence[Hunk], file_name: FileName) -> str:
     uris = dict.fromkeys(hunk.new_uri or hunk.uri for hunk in hunks)
-    return ", ".join(_linked(_last_part(uri), uri) for uri in uris)
-
-
-def _file(name: str, link: Link) -> str:
-    uri = link(name)
-    return _plain(name) if uri is None else _linked(name, uri)
-
-
-def _last_part(uri: str) -> str:
-    return unquote(uri.rstrip("/").rpartition("/")[2]) or uri
+    return ", ".join(_plain(file_name(uri)) for uri in uris)
 
 
 def _plain(text: str) -> str:

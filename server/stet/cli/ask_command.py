@@ -410,10 +410,12 @@ def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
     """Return one line with the model, the tokens and the cost."""
     usage = turn.get("usage") or {}
     # A reason that was already shown as the turn's error is left out.
-    why = "" if model.get("why") == turn.get("error") else f": {model.get('why')}"
+    why = "" if model.get("why") == turn.get("error") else model.get("why")
+    provider = ": ".join(filter(None, (model.get("provider"), why)))
     name = turn.get("model") or model.get("model")
+    used = f"{name} ({provider})" if name else provider
     parts = [
-        f"{name} ({model.get('provider')}{why})" if model.get("provider") else "no model",
+        used if model.get("provider") else "no model",
         f"{usage.get('promptTokens', 0)} tokens in, {usage.get('completionTokens', 0)} out",
     ]
     if turn.get("cost") is not None:

@@ -146,10 +146,12 @@ class RetryLoop:
             seconds = self._jitter(0.0, cap)
         if seconds > self._policy.longest_wait:
             at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()
-            when = f"at {at:%H:%M:%S}" if seconds < _DAY else f"on {at:%Y-%m-%d} at {at:%H:%M}"
-            asked = f"It asks to wait {seconds:.0f} s: try again {when}."
-            raise ModelUnavailable(f"{failure.error} {asked}")
-        when = f"in {seconds:.0f} s" if seconds >= 1 else "now"
-        count = f"{self._n_tries + 1} of {self._policy.tries}"
-        on_wait(f"{failure.error} Retrying {when} ({count}).")
+            if seconds < _DAY:
+                what_to_do = f"Wait {seconds:.0f} s and try again at {at:%H:%M:%S}"
+            else:
+                what_to_do = f"Try again on {at:%Y-%m-%d} at {at:%H:%M}"
+            raise ModelUnavailable(f"{what_to_do}: {failure.error}")
+        what = f"Waiting {seconds:.0f} s" if seconds >= 1 else "Retrying"
+        count = f"Attempt {self._n_tries + 1} of {self._policy.tries}."
+        on_wait(f"{what}: {failure.error} {count}")
         await asyncio.sleep(seconds)

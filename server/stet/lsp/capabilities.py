@@ -47,6 +47,7 @@ class ClientCapabilities:
         selects_cursor: Whether it sends the character under the cursor as a range if nothing is
             selected.
         draws_hunks: Whether it draws hunks itself, from `display` of `stet.proposals`.
+        opens_chat: Whether it opens chat documents itself, at `$/stet/showChat`.
         overtakes: Whether it sends changes out of order; its versions count by one.
         answers: Whether it wants the text of answers while the model writes them.
     """
@@ -70,6 +71,7 @@ class ClientCapabilities:
     saves_later: bool = False
     selects_cursor: bool = False
     draws_hunks: bool = False
+    opens_chat: bool = False
     overtakes: bool = False
     answers: bool = False
 
@@ -132,6 +134,7 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         saves_later=name == HEADLESS,
         selects_cursor=name in {"helix", *_LEAVES_BUFFERS},
         draws_hunks=declared.get("drawsHunks") is True,
+        opens_chat=declared.get("opensChat") is True,
         # Later versions of Helix send changes in order.
         overtakes=name == "helix" and version < "25.07",
         answers=_experimental(params, "answers") is True,

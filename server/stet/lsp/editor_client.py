@@ -295,6 +295,23 @@ class Client:
         result = await self._ask(lsp.WINDOW_SHOW_DOCUMENT, params)
         return result is not None and bool(result.success)
 
+    @property
+    def can_show_chat(self) -> bool:
+        """Whether the user can read a chat document in the editor; not in Stet's headless client."""
+        editor = self._server.editor
+        return (editor.show_document or editor.opens_chat) and editor.name != HEADLESS
+
+    async def show_chat(self, uri: str, chat: str) -> bool:
+        """Ask the editor to show a chat document beside the code, without the focus.
+
+        Return whether the editor says that it does; True for an editor that only takes notice.
+        """
+        if not self._server.editor.opens_chat:
+            return await self.show_document(uri, take_focus=False)
+        params = {"uri": uri, "chat": chat, "takeFocus": False}
+        self._server.protocol.notify("$/stet/showChat", params)
+        return True
+
     def progress(
         self, title: str, message: str = "", on_cancel: Callable[[], object] | None = None
     ) -> Progress:

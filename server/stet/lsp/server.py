@@ -122,6 +122,7 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command("stet.steer", turn_commands.steer)
     route.command("stet.answer", turn_commands.answer)
     route.command("stet.openChat", chat_commands.open_chat)
+    route.command("stet.chats", chat_commands.list_chats)
     route.command("stet.newChat", chat_commands.new_chat)
     route.command("stet.send", chat_commands.send)
     run_comment = partial(turn_commands.run_comment, name="stet.runComment")

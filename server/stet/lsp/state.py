@@ -208,7 +208,13 @@ class AgentUi:
         self._answer_stream = AnswerStream(client)
         number = partial(store.number, "chat")
         self.chats = ChatController(
-            workspace, ledger, client, generated, agent=self.agent, number=number
+            workspace,
+            ledger,
+            client,
+            generated,
+            agent=self.agent,
+            number=number,
+            activity=self.turn_view.activity,
         )
         self.comment_runner = CommentRunner(workspace, ledger, client, self.agent)
         self.comment_check = CommentCheck(workspace, tasks.spawn)

@@ -235,6 +235,18 @@ class BridgeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """The chat documents.
+
+    Attributes:
+        open_answers: Which answers open the chat document beside the code: those longer than a
+            message, all or none.
+    """
+
+    open_answers: Literal["long", "always", "never"] = "long"
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """The level of the log, and whether requests to the model are traced."""
 
@@ -257,3 +269,4 @@ class Settings:
     log: LogSettings = field(default_factory=LogSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     bridges: BridgeSettings = field(default_factory=BridgeSettings)
+    chat: ChatSettings = field(default_factory=ChatSettings)

@@ -78,6 +78,7 @@ class ToolRun:
         error: The error for the state `error`, or why the call was canceled.
         course: The kind of the tool, which determines the sequence of states.
         hunks: Ids of the proposed hunks; calls that were executed as one share their hunks.
+        answer_length: The length of the turn's answer, in code points, when the call was made.
     """
 
     id: str
@@ -87,6 +88,7 @@ class ToolRun:
     error: str = ""
     course: ToolKind = ToolKind.READ
     hunks: tuple[str, ...] = ()
+    answer_length: int = 0
 
     def can_transition_to(self, state: ToolState) -> bool:
         """Return whether `state` may follow the present state."""

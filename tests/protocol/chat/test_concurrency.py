@@ -123,7 +123,7 @@ async def test_steering_and_outcomes_of_files_are_in_the_answer(root: Path, tmp_
     )
     settings: dict[str, object] = {"agent": {"disabledTools": []}}
     async with FakeEditor.start(root, env=env, settings=settings) as editor:
-        a, b = editor.open("a.txt"), editor.uri("b.txt")
+        editor.open("a.txt")
         editor.open("b.txt")
         uri = await opened(editor)
         write(editor, uri, "Tidy up\n")
@@ -134,8 +134,8 @@ async def test_steering_and_outcomes_of_files_are_in_the_answer(root: Path, tmp_
         message = written(await until(editor, uri, ended("t1")), "t1")
     _, _, after = message.partition("2. Keep\n\n")
     assert after.startswith(
-        f"*Your answer: Delete*\n\n- delete_file [b.txt]({b})\n\n> **You:** Be quick,\n> "
-        f"please\n\nI look.\n\n- read_file [a.txt]({a})\n\nTidy.\n\nDeleted: [b.txt]({b}); undo "
-        "with `stet.undo`\n\n"
+        "*Your answer: Delete*\n\n- delete_file b.txt\n\n> **You:** Be quick,\n> please\n\n"
+        "I look.\n\n- read_file a.txt\n\nTidy.\n\n"
+        "Deleted: b.txt; undo with `stet.undo`\n\n"
     )
     assert "Proposed" not in message

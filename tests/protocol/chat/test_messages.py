@@ -37,9 +37,11 @@ async def test_what_is_written_is_sent_and_answered_in_the_document(
         assert figures is not None
         assert text == (
             "# Stet: main\n\n*Write below the last `## You` heading, then send it with a code "
-            "action or `stet.send`.*\n\n## You\n\nMake it a digit\n\n## Stet (t1)\n\nI "
-            f"look.\n\n- read_file [a.txt]({a})\n- edit_file [a.txt]({a})\n\nThe second line is "
-            f"a digit now.\n\nProposed: 1 hunk in [a.txt]({a})\n\n{figures[0]}\n\n## You\n\n\n"
+            "action or `stet.send`.*\n\n"
+            "## You\n\nMake it a digit\n\n## Stet (t1)\n\nI look.\n\n"
+            "- read_file a.txt\n- edit_file a.txt\n\n"
+            "The second line is a digit now.\n\nProposed: 1 hunk in a.txt\n\n"
+            f"{figures[0]}\n\n## You\n\n\n"
         )
         assert editor.text(a) == "one\ntwo\n"
 

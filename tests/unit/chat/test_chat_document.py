@@ -24,18 +24,20 @@ OVER = Turn(
 )
 
 
-def link(name: str) -> str | None:
-    """A workspace where all files but one have a place."""
-    return None if name == "nowhere" else f"file:///ws/{name}"
+def file_name(name: str) -> str:
+    """The name of a file in a workspace at `/ws`."""
+    return name.removeprefix("file:///ws/")
 
 
 def make_page(turn: Turn = OVER, turn_text: ChatTranscript | None = None) -> ChatDocument:
     """A page that one turn is to be written into."""
     page = ChatDocument("main", "chat-main.md", "file:///state/chat-main.md")
-    transcript = turn_text or transcript_of(turn, (), link)
+    transcript = turn_text or transcript_of(turn, (), file_name)
     is_over = transcript.is_over
     page.add(
-        ChatTurn(turn.id, turn.ask.prompt, transcript, ending(turn, (), link) if is_over else "")
+        ChatTurn(
+            turn.id, turn.ask.prompt, transcript, ending(turn, (), file_name) if is_over else ""
+        )
     )
     return page
 
@@ -62,7 +64,7 @@ TYPING = st.builds(
 def test_random_typing_between_what_is_written_loses_no_character(
     pieces: list[str], typed: list[list[Typing]]
 ) -> None:
-    turn_text = ChatTranscript(link)
+    turn_text = ChatTranscript(file_name)
     page = make_page(Turn(id="t1", ask=ASK), turn_text)
     text = new_document("main") + "Why?\n"
     page.sent("t1", "Why?")
@@ -92,9 +94,9 @@ def _is_subsequence(part: str, whole: str) -> bool:
     return all(character in rest for character in part)
 
 
-@given(st.lists(st.text("ab c\n#!<[", max_size=12), max_size=12))
+@given(st.lists(st.text("ab c\n#!<[`~", max_size=12), max_size=12))
 def test_streamed_answer_is_written_once_however_it_is_cut(pieces: list[str]) -> None:
-    turn_text, whole = ChatTranscript(link), ChatTranscript(link)
+    turn_text, whole = ChatTranscript(file_name), ChatTranscript(file_name)
     page = make_page(Turn(id="t1", ask=ASK), turn_text)
     text = new_document("main") + "Why?\n"
     page.sent("t1", "Why?")
@@ -106,6 +108,38 @@ def test_streamed_answer_is_written_once_however_it_is_cut(pieces: list[str]) ->
     whole.add_text("".join(pieces))
     whole.finish_message()
     assert written(text, "t1") == whole.text.strip()
+
+
+@given(st.lists(st.tuples(st.text("ab c\n#*…`", max_size=9), st.booleans()), max_size=9))
+def test_status_line_leaves_no_trace(pieces: list[tuple[str, bool]]) -> None:
+    turn_text, whole = ChatTranscript(file_name), ChatTranscript(file_name)
+    page = make_page(Turn(id="t1", ask=ASK), turn_text)
+    text = new_document("main") + "Why?\n"
+    page.sent("t1", "Why?")
+    for n, (piece, is_quiet) in enumerate(pieces):
+        turn_text.add_text(piece)
+        text = write_all(page, text)
+        if is_quiet:
+            page.entries["t1"].status = f"round {n}"
+            text = write_all(page, text)
+            assert written(text, "t1").endswith(f"*… round {n}*")
+    turn_text.finish_message()
+    page.entries["t1"].status = ""
+    text = write_all(page, text)
+    whole.add_text("".join(piece for piece, _ in pieces))
+    whole.finish_message()
+    assert written(text, "t1") == whole.text.strip()
+
+
+def test_status_line_of_a_saved_document_is_removed() -> None:
+    text = f"{new_document('main')}Why?\n\n## Stet (t1)\n\nBecause.\n\n*… round 2*\n\n{YOU}\n\n"
+    assert written(make_page().frozen().fill(text), "t1") == "Because.\n\nSo.\n\n*completed*"
+
+
+def test_answer_begins_below_what_the_user_has_written_under_its_heading() -> None:
+    page = make_page()
+    text = f"{new_document('main')}Why?\n\n## Stet (t1)\n\nMy note\n\n{YOU}\n\n"
+    assert written(page.frozen().fill(text), "t1").startswith("My note\n\n")
 
 
 @given(st.integers(0, 400))
@@ -140,7 +174,7 @@ def test_answer_that_the_user_edited_is_completed() -> None:
 
 
 def test_answer_that_the_user_edits_while_it_streams_is_written_once() -> None:
-    turn_text = ChatTranscript(link)
+    turn_text = ChatTranscript(file_name)
     page = make_page(Turn(id="t1", ask=ASK), turn_text)
     text = new_document("main") + "Why?\n"
     page.sent("t1", "Why?")
@@ -162,7 +196,7 @@ def test_completed_answers_are_dropped_from_memory() -> None:
 
 
 def test_an_answer_goes_on_under_a_new_heading_where_the_user_has_deleted_it() -> None:
-    turn_text = ChatTranscript(link)
+    turn_text = ChatTranscript(file_name)
     page = make_page(Turn(id="t1", ask=ASK), turn_text)
     turn_text.add_text("One. ")
     text = page.frozen().fill(new_document("main"))
@@ -187,7 +221,7 @@ def test_end_of_a_turn_reports_its_outcome() -> None:
         cost=0.0123,
         model="gpt-4.1",
     )
-    end_text = ending(turn, (), link)
+    end_text = ending(turn, (), file_name)
     assert end_text == (
         "**Limit reached.** All 10 rounds are used.\n\n"
         "- @nope.py: there is no such file\n\n"
@@ -204,14 +238,14 @@ def test_refused_tool_call_is_reported_once() -> None:
         "c1", "delete_file", ToolState.ERROR, "old.py", f"Refused by edit.scope: {refused.message}"
     )
     turn = Turn(id="t1", ask=ASK, state=TurnState.COMPLETED, tool_calls=(run,), rejected=(refused,))
-    turn_text = ChatTranscript(link)
+    turn_text = ChatTranscript(file_name)
     turn_text.add_tool(run)
     turn_text.end(turn, ())
     assert turn_text.text.count("may not be edited") == 1
 
 
 def test_underscores_in_a_word_are_not_escaped() -> None:
-    turn_text = ChatTranscript(link)
+    turn_text = ChatTranscript(file_name)
     turn_text.add_note("read_file_2 and _this_ and *that*")
     assert turn_text.text == "*read_file_2 and \\_this\\_ and \\*that\\**"
 

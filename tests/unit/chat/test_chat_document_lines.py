@@ -87,7 +87,7 @@ class Typed:
 
 def lines_read(more: str) -> int:
     """How many lines an answer has read that comes piece by piece while the user types."""
-    typed, transcript = Typed(more), ChatTranscript(lambda _: None)
+    typed, transcript = Typed(more), ChatTranscript(str)
     page = ChatDocument("main", "chat.md", "file:///chat.md")
     page.add(ChatTurn("t1", "Why?", transcript))
     for n in range(N_PIECES):

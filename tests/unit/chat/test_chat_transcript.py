@@ -2,11 +2,12 @@
 
 import dataclasses
 
-from stet.agent.agent_events import RoundCompleted, SteeringApplied, TextDelta
+from stet.agent.agent_events import RoundCompleted, SteeringApplied, TextDelta, ToolEnded
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.chat.chat_document import TranscriptBuilder
-from stet.chat.chat_transcript import ending, transcript_of
+from stet.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.context.context_builder import EditorLocation
+from stet.llm.model import Completion
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState, RemoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
@@ -16,7 +17,6 @@ from tests.support.workspaces import make_workspace
 
 ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(), chat="main")
 TURN = Turn(id="t1", ask=ASK)
-LINK = "[a.md](file:///ws/a.md)"
 
 
 def transcript_text(*, here: tuple[str, ...] = ()) -> str:
@@ -35,9 +35,9 @@ def transcript_text(*, here: tuple[str, ...] = ()) -> str:
     return telling.create_turn(TURN).transcript.text
 
 
-def link(name: str) -> str:
-    """Where a file lies."""
-    return f"file:///ws/{name}"
+def file_name(name: str) -> str:
+    """The name of a file in a workspace at `/ws`."""
+    return name.removeprefix("file:///ws/")
 
 
 def removal() -> Hunk:
@@ -62,20 +62,20 @@ def test_steering_written_in_the_document_is_not_repeated() -> None:
 
 def test_steering_of_an_earlier_turn_is_shown() -> None:
     turn = dataclasses.replace(TURN, steering=("Use tabs",), answer="So.")
-    assert transcript_of(turn, (), link).text == "> **You:** Use tabs\n\nSo."
+    assert transcript_of(turn, (), file_name).text == "> **You:** Use tabs\n\nSo."
 
 
 def test_outcome_of_a_deletion_is_reported() -> None:
     turn = dataclasses.replace(TURN, state=TurnState.COMPLETED, answer="So.")
     pending = removal()
     texts = {
-        state: ending(turn, [dataclasses.replace(pending, state=state)], link).split("\n")[0]
+        state: ending(turn, [dataclasses.replace(pending, state=state)], file_name).split("\n")[0]
         for state in (HunkState.ACCEPTED, HunkState.UNDONE, HunkState.PENDING)
     }
     assert texts == {
-        HunkState.ACCEPTED: f"Deleted: {LINK}; undo with `stet.undo`",
-        HunkState.UNDONE: f"Deleted and restored: {LINK}",
-        HunkState.PENDING: f"Proposed: 1 hunk in {LINK}",
+        HunkState.ACCEPTED: "Deleted: a.md; undo with `stet.undo`",
+        HunkState.UNDONE: "Deleted and restored: a.md",
+        HunkState.PENDING: "Proposed: 1 hunk in a.md",
     }
 
 
@@ -83,6 +83,42 @@ def test_file_that_the_user_keeps_is_reported_as_kept() -> None:
     run = ToolRun("c1", "delete_file", ToolState.CANCELED, "a.md", "Do not ask.", ToolKind.WRITE)
     other = dataclasses.replace(run, tool="execute_command", file="")
     turn = dataclasses.replace(TURN, tool_calls=(run, other))
-    assert transcript_of(turn, (), link).text == (
-        f"- delete_file {LINK}: kept\n- execute_command: not run"
+    assert transcript_of(turn, (), file_name).text == (
+        "- delete_file a.md: kept\n- execute_command: not run"
     )
+
+
+def test_transcript_of_an_earlier_turn_has_calls_where_they_were_made() -> None:
+    def run(name: str) -> ToolRun:
+        return ToolRun(name, "read_file", ToolState.COMPLETED, name)
+
+    turn = TURN.with_calls((run("a.md"),))
+    turn = turn.with_round(Completion("I look.")).with_calls((run("b.md"), run("c.md")))
+    turn = turn.with_steering("Be brief", 1.0).with_round(Completion("So."))
+    expected = (
+        "- read_file a.md\n\nI look.\n\n- read_file b.md\n- read_file c.md\n\n"
+        "> **You:** Be brief\n\nSo."
+    )
+    assert transcript_of(turn, (), file_name).text == expected
+    # A turn of an older version has no places: its calls come first.
+    old = tuple(dataclasses.replace(one, answer_length=0) for one in turn.tool_calls)
+    text = transcript_of(dataclasses.replace(turn, tool_calls=old), (), file_name).text
+    assert text.startswith("- read_file a.md\n- read_file b.md\n- read_file c.md\n\nI look.")
+
+
+def test_transcript_names_files_relative_to_their_root() -> None:
+    telling = TranscriptBuilder(make_workspace({"/ws/sub/a.md": "x\n"}), ReviewLedger())
+    for file in ("sub/a.md", "/ws/sub/a.md", "/elsewhere/a.md"):
+        run = ToolRun("c1", "read_file", ToolState.COMPLETED, file)
+        telling.handle_event(ToolEnded(TURN, run))
+    assert telling.create_turn(TURN).transcript.text == (
+        "- read_file sub/a.md\n- read_file sub/a.md\n- read_file /elsewhere/a.md"
+    )
+
+
+def test_code_block_that_is_cut_off_ends_before_the_next_text() -> None:
+    transcript = ChatTranscript(file_name)
+    transcript.add_text("So:\n\n~~~~py\nx = 1")
+    transcript.finish_message()
+    transcript.add_note("Again")
+    assert transcript.text == "So:\n\n~~~~py\nx = 1\n~~~~\n\n*Again*"

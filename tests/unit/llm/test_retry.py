@@ -57,7 +57,7 @@ async def test_backoff_doubles_up_to_its_cap_and_is_jittered() -> None:
 async def test_a_long_wait_names_the_time_of_day() -> None:
     retries = RetryLoop(RetryPolicy(), lambda: NOW)
     with pytest.raises(
-        ModelUnavailable, match=r"^Busy\. It asks to wait 61 s: try again at \d\d:\d\d:06\.$"
+        ModelUnavailable, match=r"^Wait 61 s and try again at \d\d:\d\d:06: Busy\.$"
     ):
         await retries.wait_or_raise(
             AttemptFailure(ModelUnavailable("Busy."), RetryMode.LATER, retry_after=61),
@@ -84,6 +84,6 @@ async def test_a_wait_of_any_length_ends_the_round_with_a_sentence(value: str) -
             assert wait is None or wait >= 0
             continue
         with pytest.raises(
-            ModelUnavailable, match=r"try again on 20\d\d-\d\d-\d\d at \d\d:\d\d\.$"
+            ModelUnavailable, match=r"^Try again on 20\d\d-\d\d-\d\d at \d\d:\d\d: Busy\.$"
         ):
             await retries.wait_or_raise(failure, lambda _: None)

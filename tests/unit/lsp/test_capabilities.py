@@ -44,6 +44,7 @@ EXPECTED = {
         configuration=True,
         watches_files=True,
         workspace_folders=True,
+        draws_hunks=True,
     ),
     "vscode": ClientCapabilities(
         name="code-server",
@@ -62,6 +63,8 @@ EXPECTED = {
         lens_refresh=True,
         previews_edits=True,
         llm_tag=True,
+        draws_hunks=True,
+        opens_chat=True,
     ),
     "kakoune": ClientCapabilities(
         name="kakoune-lsp",

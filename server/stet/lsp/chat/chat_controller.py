@@ -2,191 +2,65 @@
 
 A document outlives its server, and anybody may edit it; the agent owns the conversation and stores it
 with its turns. So an opened document is updated from the turns, never the turns from the document.
-`ChatFiles` names, reads and writes the documents: in the editor if it has the document open, otherwise
-in the file, in a worker thread, one document at a time.
+`ChatFiles` names, reads and writes the documents.
 """
 
 import asyncio
 import logging
-import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from stet.agent.agent import Agent, NotRunning
 from stet.agent.agent_events import AgentEvent, TurnEnded
-from stet.agent.turn import FINAL_STATES, Ask, Turn
+from stet.agent.turn import FINAL_STATES, REMOVAL, Ask, Turn, TurnState
 from stet.chat.chat_document import ChatDocument, ChatReading, TranscriptBuilder
-from stet.chat.chat_layout import ChatSections, new_document
-from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
+from stet.lsp.chat.answer_opener import AnswerOpener
+from stet.lsp.chat.chat_files import ChatFiles
 from stet.lsp.editor_client import Client
-from stet.lsp.presentation.generated_documents import GeneratedDocuments, short_digest
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.text.edit import TextChange
-from stet.text.lines import split_lines
-from stet.workspace.disk_text import decode
-from stet.workspace.uris import canonical
+from stet.text.escape import escape_line
 from stet.workspace.workspace import ModificationKind, Workspace
 
 log = logging.getLogger(__name__)
 
-DISK_SECONDS = 0.3
-"""The minimum time for which streamed text is collected before the file is written."""
-PAUSES = 10
-"""The same as a multiple of the last write's duration: a file is always written as a whole."""
-MAX_BYTES = 20_000_000
-_PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
-
-
-class ChatFiles:
-    """The chat documents of one server; used on the event loop only.
-
-    Attributes:
-        texts: The documents that are open in the editor.
-        writer: The writer of the open documents.
-        pages: The documents that the user has used, by the id of the conversation.
-    """
-
-    def __init__(self, workspace: Workspace, client: Client, generated: GeneratedDocuments) -> None:
-        """Create the object; file names contain a digest of the roots, as servers share a folder."""
-        self._workspace = workspace
-        self._client = client
-        self._system = generated.system
-        self._generated = generated
-        self.texts = OpenChatTexts(generated, client.start)
-        self.writer = ChatWriter(generated, self.texts, client)
-        self.pages: dict[str, ChatDocument] = {}
-        self._to_disk: set[str] = set()
-        self._disk = asyncio.Lock()
-        self._write_seconds = 0.0
-
-    def page(self, chat: str) -> ChatDocument:
-        """Return the document of a conversation.
-
-        Raises:
-            OSError: If the folder of the document can't be created.
-        """
-        if chat not in self.pages:
-            file = self._file_of(chat)
-            self.pages[chat] = ChatDocument(chat, file, (self._generated.folder / file).as_uri())
-        return self.pages[chat]
-
-    def chat_of(self, uri: str, chats: Iterable[str]) -> str | None:
-        """Return the conversation whose document has this URI, or None. Known conversations and
-        `chats` are searched.
-        """
-        known = {canonical(page.uri): chat for chat, page in self.pages.items()}
-        if (chat := known.get(canonical(uri))) is not None:
-            return chat
-        if not self._generated.is_generated(uri) or not Path(uri).name.startswith("chat-"):
-            return None
-        candidates = (*chats, Path(uri).stem.split("-", 2)[-1])
-        return next((chat for chat in candidates if Path(uri).name == self._file_of(chat)), None)
-
-    def lines_in_editor(self, document: ChatDocument) -> tuple[str, ...] | None:
-        """Return the current lines of a document in the editor, or None if the document is not open
-        there.
-        """
-        buffer = self._generated.workspace.buffer(document.uri)
-        return None if buffer is None else tuple(buffer.lines)
-
-    async def read(self, document: ChatDocument, lines: Sequence[str] | None) -> ChatReading:
-        """Read a document in a worker thread: `lines` from the editor, or the file if `lines` is None.
-        If there is no file, return the reading of a new document.
-
-        Raises:
-            OSError: If the file exists and can't be read.
-        """
-        if lines is not None:
-            return await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
-        async with self._disk:
-            return (await asyncio.to_thread(self._read_document, document))[1]
-
-    def write(self, document: ChatDocument) -> None:
-        """Start to write the missing text: into the editor if it accepts edits, else into the file."""
-        if self.texts.is_being_read(document.uri):
-            return  # this is called again after the reading
-        if self.writer.can_write(document):
-            self.writer.start(document, lambda: self._on_refused(document))
-        elif document.uri not in self._to_disk:
-            self._to_disk.add(document.uri)
-            self._client.start(self._write_soon(document), f"keep {document.file}")
-
-    async def write_file(
-        self, document: ChatDocument, note: Callable[[ChatReading], object] | None = None
-    ) -> None:
-        """Write the file of a document, with all missing text.
-
-        Args:
-            document: The document.
-            note: A function that is called with the current reading, before text is added.
-
-        Raises:
-            OSError: If the file can't be read or written.
-        """
-        async with self._disk:
-            began = self._system.monotonic()
-            lines = self.lines_in_editor(document)
-            current_text, reading = await asyncio.to_thread(self._read_document, document, lines)
-            if note is not None:
-                note(reading)
-            scratch = document.frozen()
-            reading = await asyncio.to_thread(self._write_file, scratch, current_text)
-            self._write_seconds = self._system.monotonic() - began
-        if self._generated.workspace.buffer(document.uri) is None:
-            document.adopt(reading, scratch.written())
-
-    def _read_document(
-        self, document: ChatDocument, lines: Sequence[str] | None = None
-    ) -> tuple[str | None, ChatReading]:
-        """Return the text of a document and its reading. The text is `lines`, or that of the file;
-        if there is no file, return None and the reading of a new document. Block on the disk.
-        """
-        text = self._read(document) if lines is None else "".join(lines)
-        shown = new_document(document.chat) if text is None else text
-        return text, ChatReading.of(ChatSections(split_lines(shown)))
-
-    def _write_file(self, document: ChatDocument, current_text: str | None) -> ChatReading:
-        """Write a file with all missing text in it, and return its content. Block on the disk.
-
-        `document` is a copy, which records the text that has been written.
-        """
-        new = document.fill(new_document(document.chat) if current_text is None else current_text)
-        if new != current_text:
-            _ = self._system.write_generated(document.file, new)
-        return ChatReading.of(ChatSections(split_lines(new)))
-
-    async def _write_soon(self, document: ChatDocument) -> None:
-        await asyncio.sleep(max(DISK_SECONDS, PAUSES * self._write_seconds))
-        self._to_disk.discard(document.uri)
-        try:
-            await self.write_file(document)
-        except OSError as error:
-            log.warning("%s can't be written: %s", document.file, error)
-
-    def _on_refused(self, document: ChatDocument) -> None:
-        log.info("%s: the editor accepts no edits; the file is written", document.uri)
-        document.is_refused = True
-        self.write(document)
-
-    def _read(self, document: ChatDocument) -> str | None:
-        """Return the text of a document's file, or None if there is no file. Block on the disk."""
-        path = self._generated.folder / document.file
-        if self._system.stat(path) is None:
-            return None
-        return decode(self._system.read_bytes(path, MAX_BYTES))
-
-    def _file_of(self, chat: str) -> str:
-        """Return the file name of a chat's document."""
-        roots = "\n".join(canonical(uri) for uri in self._workspace.folders)
-        name = chat if _PLAIN_NAME.fullmatch(chat) else f"x{short_digest(chat)}"
-        return f"chat-{short_digest(roots)}-{name}.md"
-
-
+QUIET_SECONDS = 1.0
+"""The time without new text of a running turn after which the document shows what the turn does."""
+OPEN_SECONDS = 5.0
+"""The time limit for an editor to open a document after it has agreed to show it."""
 DEFAULT_CHAT = "main"
+MAX_TITLE = 60
+"""The most characters of a conversation's title."""
 MAX_TURNS = 50
 """The most turns that a new document of an existing conversation shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatEntry:
+    """A conversation in the list of all.
+
+    Attributes:
+        chat: The id of the conversation.
+        title: The beginning of the first question.
+        uri: The URI of the document.
+        updated: When the last turn began or ended, in seconds since the epoch.
+        n_turns: The number of turns.
+    """
+
+    chat: str
+    title: str
+    uri: str
+    updated: float
+    n_turns: int
+
+
+def title_of(prompt: str) -> str:
+    """Return the first line of a question that has words, at most `MAX_TITLE` characters."""
+    line = escape_line(prompt.strip().split("\n")[0]).strip()
+    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
 
 
 class EmptyMessage(Exception):
@@ -205,15 +79,30 @@ class ChatController:
         *,
         agent: Agent,
         number: Callable[[], int],
+        activity: Callable[[str], str],
     ) -> None:
-        """Create the controller; `number` returns a number that no chat has used."""
+        """Create the controller.
+
+        Args:
+            workspace: The user's workspace.
+            ledger: The ledger, which has the hunks of turns.
+            client: The editor.
+            generated: The registry of Stet's own documents.
+            agent: The agent, which has the conversations.
+            number: A function that returns a number that no chat has used.
+            activity: A function that returns what a turn does now, by its id; "" if unknown.
+        """
         self._client = client
+        self._ledger = ledger
         self._files = ChatFiles(workspace, client, generated)
         self._agent = agent
         self._number = number
+        self._activity = activity
+        self._watched: set[str] = set()
         self._transcripts = TranscriptBuilder(workspace, ledger)
         self._current: str | None = None
         self._in_order = asyncio.Lock()
+        self._opener = AnswerOpener(workspace, self._open_beside, self._has_proposed)
         generated.listen(self._document_changed)
 
     # Actions of the user
@@ -245,11 +134,64 @@ class ChatController:
         self._client.start(self._client.show_document(document.uri), "show the chat")
         return document
 
+    def _open_beside(self, chat: str) -> None:
+        """Open the document of a conversation beside the code, unless it is open."""
+        if not self._client.can_show_chat:
+            return
+        try:
+            page = self._files.page(chat)
+        except OSError as error:
+            log.warning("the chat can't be shown: %s", error)
+            return
+        if self._files.lines_in_editor(page) is None:
+            opened = self._files.hold(page)
+            self._client.start(self._write_and_show(page, opened), "show an answer")
+
+    async def _write_and_show(self, document: ChatDocument, opened: asyncio.Event) -> None:
+        """Write the file of a document, ask the editor to show it, and wait until it is open."""
+        try:
+            async with self._in_order:
+                note = partial(self._add_missing_turns, document)
+                await self._files.write_file(document, note)
+            if await self._client.show_chat(document.uri, document.chat):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(OPEN_SECONDS):
+                        _ = await opened.wait()
+        except OSError as error:
+            log.warning("the chat can't be shown: %s", error)
+        finally:
+            self._files.release(document)
+            self._files.write(document)
+
+    def _has_proposed(self, turn: Turn) -> bool:
+        return any(hunk.summary != REMOVAL for hunk in self._ledger.hunks(turn=turn.id))
+
     @property
     def current(self) -> str:
         """The id of the conversation that the user has used last."""
         latest = self._agent.chats()[-1:]
         return self._current or (latest[0] if latest else DEFAULT_CHAT)
+
+    def list_chats(self) -> list[ChatEntry]:
+        """Return the conversations that have a turn, the most recently used first.
+
+        Raises:
+            OSError: If there is no folder for the documents.
+        """
+        turns: dict[str, list[Turn]] = {}
+        for turn in self._agent.turns():
+            turns.setdefault(turn.ask.chat, []).append(turn)
+        entries = [
+            ChatEntry(
+                chat,
+                title_of(some[0].ask.prompt),
+                self._files.uri_of(chat),
+                max(max(turn.at, turn.ended_at) for turn in some),
+                len(some),
+            )
+            for chat, some in turns.items()
+        ]
+        return sorted(entries, key=lambda entry: entry.updated, reverse=True)
 
     def chat_of(self, uri: str) -> str | None:
         """Return the conversation whose document has this URI, or None if it is no chat document."""
@@ -327,8 +269,31 @@ class ChatController:
             elif isinstance(event, TurnEnded):
                 page.entries[turn.id].ending = self._transcripts.ending(turn)
             self._files.write(page)
+            self._watch_activity(page, turn)
+        self._opener.handle_event(event)
         if isinstance(event, TurnEnded):
             self._transcripts.forget(turn.id)
+
+    def _watch_activity(self, document: ChatDocument, turn: Turn) -> None:
+        """Show what a running turn does while its text does not grow, unless this is shown already."""
+        if turn.state is TurnState.RUNNING and turn.id not in self._watched:
+            self._watched.add(turn.id)
+            self._client.start(self._show_activity(document, turn.id), f"activity of {turn.id}")
+
+    async def _show_activity(self, document: ChatDocument, turn_id: str) -> None:
+        try:
+            n_before = -1
+            while (entry := document.entries.get(turn_id)) and not entry.transcript.is_over:
+                n_written = entry.n_written
+                if n_written == n_before and not entry.rest:
+                    is_waiting = self._agent.turn(turn_id).question is not None
+                    entry.status = "" if is_waiting else self._activity(turn_id)
+                    if self._files.writer.can_write(document):
+                        self._files.write(document)
+                n_before = n_written
+                await asyncio.sleep(QUIET_SECONDS)
+        finally:
+            self._watched.discard(turn_id)
 
     def _document_changed(
         self, uri: str, kind: ModificationKind, changes: Sequence[TextChange]
@@ -341,9 +306,12 @@ class ChatController:
             page = self._files.page(chat)
             page.uri, self._current = uri, chat
             page.is_refused = False
+            self._files.release(page)
             self._files.texts.opened(uri, partial(self._adopt_reading, page))
         elif kind is ModificationKind.CLOSED:
             self._files.texts.closed(uri)
+            if (chat := self.chat_of(uri)) is not None:
+                self._opener.document_closed(chat)
         else:
             self._files.texts.changed(uri, changes)
         self._files.writer.document_changed(uri, changes)

@@ -16,8 +16,8 @@ from typing import Any
 
 from lsprotocol import types as lsp
 
-from stet.chat.chat_document import ChatDocument, ChatReading
-from stet.chat.chat_layout import ChatSections, Insertion
+from stet.chat.chat_document import ChatDocument, ChatReading, PendingInsertion
+from stet.chat.chat_layout import ChatSections
 from stet.lsp import convert
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.editor_client import Client
@@ -159,9 +159,11 @@ class ChatWriter:
             step := document.next_insertion(text)
         ):
             revision = self._workspace.revision(document.uri)
-            if await self._insert(document.uri, text, step.insertion):
+            if await self._insert(document.uri, text, step):
                 step.done()
                 failures = 0
+            elif step.give_up is not None:
+                step.give_up()
             else:
                 outrun = self._workspace.revision(document.uri) not in (None, revision)
                 failures += 0.25 if outrun else 1
@@ -170,39 +172,50 @@ class ChatWriter:
             await asyncio.sleep(EVERY_SECONDS)
         return True
 
-    async def _insert(self, uri: str, text: ChatSections, insertion: Insertion) -> bool:
+    async def _insert(self, uri: str, text: ChatSections, step: PendingInsertion) -> bool:
         """Send an insertion to the editor; return whether the text contains it afterwards."""
-        at = convert.to_wire_position(insertion.at, text.lines, self._workspace.encoding)
-        edits = [lsp.TextEdit(lsp.Range(at, at), insertion.text)]
+        insertion, encoding = step.insertion, self._workspace.encoding
+        at = convert.to_wire_position(insertion.range.start, text.lines, encoding)
+        end = convert.to_wire_position(insertion.range.end, text.lines, encoding)
+        edits = [lsp.TextEdit(lsp.Range(at, end), insertion.text)]
         version = wire_version(self._workspace.version(uri), self._client.capabilities.name)
         revision, key = self._workspace.revision(uri), canonical(uri)
         watch, changed = self._watches[key] = InsertionWatch(insertion.text), asyncio.Event()
+
+        def has_come() -> bool:
+            now = self._texts.sections(uri)
+            return watch.has_come if step.has_come is None else bool(now and step.has_come(now))
+
         try:
             # Without a label: these edits are many, and none of them is a decision of the user.
             outcome = await self._client.apply_edit(None, uri, version, edits)
             if outcome.applied:
                 with suppress(TimeoutError):
-                    await self._wait_inserted(uri, revision, watch, changed)
+                    await self._wait_inserted(uri, revision, has_come, changed)
         finally:
             del self._watches[key]
-        return watch.has_come
+        return has_come()
 
     async def _wait_inserted(
-        self, uri: str, revision: int | None, watch: InsertionWatch, changed: asyncio.Event
+        self,
+        uri: str,
+        revision: int | None,
+        has_come: Callable[[], bool],
+        changed: asyncio.Event,
     ) -> None:
         """Wait until an insertion has arrived, or the document is closed.
 
         Args:
             uri: The URI of the document.
             revision: The revision of the document when the insertion was sent.
-            watch: The watch for the insertion.
+            has_come: A function that returns whether the insertion has arrived.
             changed: An event that is set with each text that arrives from the editor.
 
         Raises:
             TimeoutError: If the insertion does not arrive.
         """
         async with asyncio.timeout(CONFIRM_SECONDS) as limit:
-            while not watch.has_come and (now := self._workspace.revision(uri)) is not None:
+            while not has_come() and (now := self._workspace.revision(uri)) is not None:
                 if now != revision:
                     shorten_timeout(limit)
                 changed.clear()

@@ -7,7 +7,7 @@ editor is read and written in a worker thread, before the answer.
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 
-from stet.agent.turn import Ask, Mode
+from stet.agent.turn import Ask, Mode, time_of
 from stet.agent.turn_runner import NoPendingQuestion, UnknownQuestion
 from stet.chat.chat_document import ChatDocument
 from stet.lsp.arguments import CommandArguments
@@ -23,6 +23,23 @@ def open_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[
         chat = arguments.text("chat")
     with _report_errors():
         return _opened_answer(state.agent_ui.chats.open(chat))
+
+
+def list_chats(state: ServerState, values: tuple[object, ...]) -> list[dict[str, object]]:
+    """Return all conversations with their titles, the most recently used first."""
+    CommandArguments("stet.chats", values).finish()
+    with _report_errors():
+        entries = state.agent_ui.chats.list_chats()
+    return [
+        {
+            "chat": entry.chat,
+            "title": entry.title,
+            "uri": entry.uri,
+            "updated": time_of(entry.updated) or None,
+            "turns": entry.n_turns,
+        }
+        for entry in entries
+    ]
 
 
 def new_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:

@@ -6,7 +6,6 @@ the question is answered in another way or its turn is over.
 """
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 from time import monotonic
 
@@ -26,28 +25,15 @@ from stet.agent.agent_events import (
     TurnEnded,
     TurnStarted,
 )
-from stet.agent.turn import REMOVAL, Mode, Turn, TurnState, describe_failures, describe_refusals
+from stet.agent.turn import REMOVAL, Turn, TurnState
 from stet.agent.turn_runner import NoPendingQuestion
 from stet.lsp.editor_client import Client, Progress
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
+from stet.lsp.presentation.end_message import end_message
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk, HunkState
 from stet.text.escape import escape, escape_line
-from stet.text.render import counted
 from stet.tools.editor_actions import Question
-
-
-def describe_usage(turn: Turn) -> str:
-    """Return a text with the rounds, the tokens in and out, the cached share, and the cost of a turn.
-
-    The cost has no currency, as `model.price` has none; "about" is added if tokens are estimated.
-    """
-    usage, rounds = turn.usage, counted(len(turn.rounds), "round")
-    about = "about " if usage.estimated else ""
-    cached = f" ({usage.cached_share:.0%} cached)" if usage.cached else ""
-    words = f"{rounds}, {about}{usage.prompt:,} tokens in{cached}, {usage.completion:,} out"
-    return words if turn.cost is None else f"{words}, cost {about}{turn.cost:.4g}"
-
+from stet.tools.tool_state import ToolRun, ToolState
 
 NOBODY = "No user is available to answer. Continue without an answer."
 """The answer to the agent if no user can answer its question."""
@@ -56,6 +42,8 @@ NOBODY = "No user is available to answer. Continue without an answer."
 EVERY = 0.15
 """The minimum time between two progress reports about streamed text, in seconds."""
 TITLE = 60
+EDITING_TOOLS = frozenset({"edit_file", "create_file", "update_properties", "add_tags"})
+"""The tools whose calls are shown as edits of their file."""
 
 
 class TurnView:
@@ -78,6 +66,7 @@ class TurnView:
         self._buttons: dict[str, asyncio.Task[None]] = {}
         self._progress: dict[str, Progress] = {}
         self._spoken: dict[str, int] = {}
+        self._activities: dict[str, str] = {}
         self._reported = 0.0
 
     def handle_event(self, event: AgentEvent) -> None:
@@ -93,7 +82,7 @@ class TurnView:
             case TextDelta(text=text):
                 self._show_text(turn, text)
             case ToolStarted(run=run):
-                self._report(turn, escape_line(f"{run.tool} {run.file}".strip()))
+                self._report(turn, _describe_call(turn, run))
             case SteeringApplied(text=text):
                 self._report(turn, f"sent to the model: {_cut(text)}")
             case RetryScheduled(reason=reason):
@@ -185,7 +174,12 @@ class TurnView:
             self._reported = monotonic()
             self._report(turn, f"{_name(turn)}: writing, {self._spoken[turn.id]} characters")
 
+    def activity(self, turn_id: str) -> str:
+        """Return the latest progress message of a running turn; "" if there is none."""
+        return self._activities.get(turn_id, "")
+
     def _report(self, turn: Turn, message: str) -> None:
+        self._activities[turn.id] = message
         if progress := self._progress.get(turn.id):
             progress.report(message)
 
@@ -193,10 +187,17 @@ class TurnView:
         self._publisher.turn_ended(turn.id)
         self._withdraw_buttons(turn.id)
         self._spoken.pop(turn.id, None)
+        self._activities.pop(turn.id, None)
         hunks = self._ledger.hunks(turn=turn.id)
         has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
         n_replaced = len(self._ledger.replaced_by(turn.id))
-        message = _end_message(turn, hunks, n_replaced, has_proposed=has_proposed)
+        message = end_message(
+            turn,
+            hunks,
+            n_replaced,
+            has_proposed=has_proposed,
+            has_chat=self._client.can_show_chat,
+        )
         if progress := self._progress.pop(turn.id, None):
             progress.end(message)
         # Some editors do not show progress or its end, but all editors show messages.
@@ -208,38 +209,13 @@ class TurnView:
             self._client.warn(f"Stet: {message}")
 
 
-def _end_message(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_proposed: bool) -> str:
-    """Return the message at a turn's end: its text, pending hunks, failures and usage.
-
-    Args:
-        turn: A turn that is over.
-        hunks: The hunks of the turn.
-        n_replaced: The number of pending hunks of earlier turns that they have superseded.
-        has_proposed: Whether the model has proposed an edit.
-    """
-    pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
-    notes = [f"{counted(pending, 'hunk')} to review"] if pending else []
-    if n_replaced:
-        notes.append(f"replaces {counted(n_replaced, 'pending hunk')}")
-    notes += [describe_refusals(turn), describe_failures(turn, has_proposed=has_proposed)]
-    notes += map(escape_line, turn.notes)
-    notes += [describe_usage(turn)] if turn.rounds else []
-    words, parts = _turn_text(turn, has_proposed=has_proposed), "; ".join(filter(None, notes))
-    return f"{words} ({parts})" if parts else words
-
-
-def _turn_text(turn: Turn, *, has_proposed: bool) -> str:
-    """Return the text of a turn at its end: the answer or the summary, or both.
-
-    Args:
-        turn: A turn that is over.
-        has_proposed: Whether the model has proposed an edit.
-    """
-    summary = escape_line(turn.summary)
-    is_answered = turn.state in (TurnState.COMPLETED, TurnState.LIMITED) and turn.answer
-    if not is_answered or (has_proposed and turn.ask.mode is not Mode.ASK):
-        return summary
-    return turn.answer if turn.summary in turn.answer else f"{turn.answer}\n\n{summary}"
+def _describe_call(turn: Turn, run: ToolRun) -> str:
+    """Return what a call does; an edit names its file and its number among the turn's edits of it."""
+    if run.tool not in EDITING_TOOLS or not run.file:
+        return escape_line(f"{run.tool} {run.file}".strip())
+    begun = [one for one in turn.tool_calls if one.state is not ToolState.BOOTING]
+    n_edits = sum(one.tool in EDITING_TOOLS and one.file == run.file for one in begun)
+    return f"editing {escape_line(run.file)} ({n_edits})"
 
 
 def _name(turn: Turn) -> str:

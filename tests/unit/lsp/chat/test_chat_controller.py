@@ -66,6 +66,7 @@ class Room:
             self.own,
             agent=self.table.agent,
             number=itertools.count(1).__next__,
+            activity=lambda _: "",
         )
         self.table.on_event = self.chats.handle_event
 

@@ -34,7 +34,7 @@ class Room:
         self.tasks = Tasks()
         self.own = GeneratedDocuments(system, Workspace(system))
         self.texts = OpenChatTexts(self.own, self.tasks.start)
-        self.transcript = ChatTranscript(lambda _: None)
+        self.transcript = ChatTranscript(str)
         uri = (self.own.folder / "chat.md").as_uri()
         self.page = ChatDocument("main", "chat.md", uri)
         self.page.add(ChatTurn("t1", "Why?", self.transcript))
