@@ -34,7 +34,7 @@ WRONG: list[tuple[str, dict[str, Any], int, str]] = [
     ("stet.ask", {"prompt": "x", "file": "none.txt"}, INVALID, "none.txt"),
     ("stet.ask", {"prompt": "x", "uri": "file:///etc/passwd"}, INVALID, "outside"),
     ("stet.ask", {"prompt": "x", "file": "a.txt", "from": 9}, INVALID, "has 3 lines"),
-    ("stet.ask", {"prompt": "x", "file": "a.txt", "line": 0}, INVALID, "from 1"),
+    ("stet.ask", {"prompt": "x", "file": "a.txt", "line": 0}, INVALID, "starting at 1"),
     ("stet.ask", {"prompt": "x", "range": {"start": 1}}, INVALID, "range"),
     (
         "stet.ask",
@@ -59,7 +59,7 @@ WRONG: list[tuple[str, dict[str, Any], int, str]] = [
     ("stet.reject", {"hunk": "h99"}, INVALID, "no hunk 'h99'"),
     ("stet.proposals", {"state": "done"}, INVALID, "'state' must be one of"),
     ("stet.review", {}, FAILED, "no pending hunks"),
-    ("stet.next", {"line": -3}, INVALID, "from 1"),
+    ("stet.next", {"line": -3}, INVALID, "starting at 1"),
     ("stet.status", {"verbose": True}, INVALID, "verbose"),
 ]
 
