@@ -14,6 +14,10 @@ CLIENTS = ROOT / "client-configs"
 SERVER = sorted((ROOT / "server" / "stet").rglob("*.py"))
 SURFACES = {
     "server": [path for path in SERVER if path.parent.name != "cli"],
+    "neovim": sorted(
+        path for end in ("*.lua", "*.txt", "*.md") for path in (CLIENTS / "neovim").rglob(end)
+    ),
+    "emacs": [*sorted((CLIENTS / "emacs").glob("*.el")), CLIENTS / "emacs" / "README.md"],
     "vscode": [
         CLIENTS / "vscode" / "package.json",
         *sorted((CLIENTS / "vscode" / "src").rglob("*.ts")),

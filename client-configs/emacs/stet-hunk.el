@@ -22,7 +22,7 @@
   "Runs a tenth of a second after you have moved.")
 
 (defvar stet--selection nil
-  "What was last told of where you are.")
+  "The position that was last sent to the server.")
 
 (defun stet--region ()
   "The region if there is one, else point twice: (ANCHOR . POINT)."
@@ -79,7 +79,7 @@
   "The pending hunks of this buffer, in order of place.")
 
 (defvar-local stet--report nil
-  "The function by which Flymake is told of the hunks of this buffer.")
+  "The function that reports the hunks of this buffer to Flymake.")
 
 (defvar-local stet--tick nil
   "The state of the text for which the hunks were drawn.")

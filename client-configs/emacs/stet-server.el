@@ -26,14 +26,14 @@
   "The language servers beside Stet, which takes the program `rass'.
 Either `guess': the one that Eglot knows for the first file opened of a project;
 or a list of command lines, each a list of strings; nil is Stet alone.
-All are told of all files of the project, as a buffer has one connection."
+Each gets all files of the project, as a buffer has one connection."
   :type '(choice (const guess) (repeat (repeat string))))
 
 ;;; The connection
 
 (defclass stet-server (eglot-lsp-server)
   ((doing :initform nil :accessor stet--doing
-          :documentation "Progress at work: (TOKEN TITLE . MESSAGE).")
+          :documentation "Progress of running turns: (TOKEN TITLE . MESSAGE).")
    (status :initform nil :accessor stet--status
            :documentation "What `stet.status' last answered.")
    (timer :initform nil :accessor stet--status-timer
@@ -120,7 +120,7 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
     (cond ((cl-typep here 'stet-server) (setq stet--last here))
           ((and stet--last (jsonrpc-running-p stet--last)) stet--last)
           ((not (executable-find "stet"))
-           (user-error "`stet' is not in a folder of `exec-path'; install it, or mend the PATH"))
+           (user-error "`stet' is not in a folder of `exec-path'; install it, or fix the PATH"))
           (t (user-error "Stet does not serve this buffer; start it with %s"
                          (substitute-command-keys "\\[eglot]"))))))
 
@@ -136,7 +136,7 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
         (when (eglot-managed-p) (eglot--signal-textDocument/didChange))))))
 
 (defun stet--run (command arguments &optional on-answer)
-  "Have Stet carry out COMMAND with ARGUMENTS, a plist; Emacs is free meanwhile.
+  "Run COMMAND with ARGUMENTS, a plist; Emacs does not wait.
 ON-ANSWER gets what it answers.  A refusal is shown."
   (let ((server (stet--server)))
     (stet--flush server)
@@ -243,7 +243,7 @@ Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
   (plist-put (copy-sequence (cl-call-next-method)) :experimental '(:stet (:drawsHunks t))))
 
 (defun stet--look (server)
-  "Ask SERVER soon what is at work and what waits, for the mode line."
+  "Ask SERVER soon for its running turns and pending hunks, for the mode line."
   (unless (stet--status-timer server)
     (setf (stet--status-timer server)
           (run-with-timer
@@ -259,7 +259,7 @@ Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
                 :error-fn #'ignore)))))))
 
 (defun stet--mode-line ()
-  "What is at work and how much waits, for the mode line."
+  "The running turns and the number of pending hunks, for the mode line."
   (and-let* (((stet--served-p))
              (server (eglot-current-server)))
     (let* ((status (stet--status server))

@@ -58,7 +58,7 @@
   (stet--ask prompt "rewrite"))
 
 (defun stet-accept ()
-  "Accept the hunk at point; your own undo takes it back.
+  "Accept the hunk at point; your own undo reverts it.
 A conflict asks what to do; a protected file asks whether you are sure."
   (interactive)
   (pcase (stet--hunk-at-point)
@@ -210,7 +210,7 @@ it will write."
        (display-buffer (current-buffer))))))
 
 (defun stet--show-places (places nothing)
-  "List PLACES, each (SUMMARY URI RANGE); say NOTHING if there are none."
+  "List PLACES, each (SUMMARY URI RANGE); show the message NOTHING if there are none."
   (if (null places) (message "Stet: %s" nothing)
     (let ((found (mapcar (pcase-lambda (`(,summary ,uri ,range))
                            (let ((start (plist-get range :start)))

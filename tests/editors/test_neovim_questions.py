@@ -76,7 +76,7 @@ def test_question_is_answered_with_text(neovim: Begin, choices: tuple[str, ...])
 def test_answer_key_reports_that_nothing_is_asked(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
     editor.keys("\\kq")
-    reported(editor, "Stet: nothing waits for your answer")
+    reported(editor, "Stet: no question is waiting")
 
 
 def test_a_long_answer_is_shown_at_the_cursor_and_goes_with_it(neovim: Begin) -> None:

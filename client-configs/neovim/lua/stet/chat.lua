@@ -28,7 +28,7 @@ function M.answer()
   if shown and vim.api.nvim_win_is_valid(shown) then vim.api.nvim_win_close(shown, true) end
   server.run('stet.status', nil, function(status)
     local function look(n)
-      if not status.turns[n] then return vim.notify('Stet: nothing waits for your answer') end
+      if not status.turns[n] then return vim.notify('Stet: no question is waiting') end
       server.run('stet.turn', { turn = status.turns[n] }, function(turn)
         if turn.question then answer_of(turn.question) else look(n + 1) end
       end)

@@ -38,9 +38,9 @@ end
 
 function M.resolve()
   at_hunk(function(hunk, is_conflict)
-    if not is_conflict then return vim.notify('Stet: this hunk is no conflict') end
+    if not is_conflict then return vim.notify('Stet: this hunk is not in conflict') end
     local ways = {
-      mine = 'Keep my text, drop the proposal',
+      mine = 'Keep mine, drop the proposal',
       theirs = 'Take the proposal, drop my text',
       markers = 'Keep both, between markers',
       retry = 'Retry with my text',
