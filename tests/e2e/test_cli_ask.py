@@ -344,7 +344,7 @@ def test_superseded_refused_and_failed_edits_are_reported_as_text_and_json(
     ("settings", "reason", "who"),
     [
         ("", "No model is available.", "no model"),
-        ('provider = "openai"', "openai wants a key", "no model"),
+        ('provider = "openai"', "openai requires an API key", "no model"),
         (
             'baseUrl = "http://127.0.0.1:9/v1"\nname = "m"',
             "could not be reached",

@@ -183,7 +183,7 @@ def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyP
         Finding(
             "note",
             "web",
-            "no HTML page can be read: trafilatura is missing",
+            "can't read HTML pages: trafilatura is not installed",
             "Install Stet with the extra `web`.",
         ),
     ]
