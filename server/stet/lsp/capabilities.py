@@ -47,6 +47,8 @@ class ClientCapabilities:
         selects_cursor: Whether it sends the character under the cursor as a range if nothing is
             selected.
         draws_hunks: Whether it draws hunks itself, from `display` of `stet.proposals`.
+        focuses_shown: Whether it moves the user to every document that it shows, also with
+            `takeFocus: false`.
         opens_chat: Whether it opens chat documents itself, at `$/stet/showChat`.
         overtakes: Whether it sends changes out of order; its versions count by one.
         answers: Whether it wants the text of answers while the model writes them.
@@ -71,6 +73,7 @@ class ClientCapabilities:
     saves_later: bool = False
     selects_cursor: bool = False
     draws_hunks: bool = False
+    focuses_shown: bool = False
     opens_chat: bool = False
     overtakes: bool = False
     answers: bool = False
@@ -133,6 +136,8 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         previews_edits=has_annotations and document_changes and name.startswith(_WITH_PREVIEW),
         saves_later=name == HEADLESS,
         selects_cursor=name in {"helix", *_LEAVES_BUFFERS},
+        # It opens a split, which has the focus.
+        focuses_shown=name == "helix",
         draws_hunks=declared.get("drawsHunks") is True,
         opens_chat=declared.get("opensChat") is True,
         # Later versions of Helix send changes in order.

@@ -304,8 +304,11 @@ class Client:
     async def show_chat(self, uri: str, chat: str) -> bool:
         """Ask the editor to show a chat document beside the code, without the focus.
 
-        Return whether the editor says that it does; True for an editor that only takes notice.
+        Return whether the editor says that it does; True for an editor that only takes notice. An
+        editor that would move the user to the document is not asked.
         """
+        if self._server.editor.focuses_shown:
+            return False
         if not self._server.editor.opens_chat:
             return await self.show_document(uri, take_focus=False)
         params = {"uri": uri, "chat": chat, "takeFocus": False}

@@ -151,6 +151,19 @@ async def test_editor_that_opens_chats_itself_is_notified(root: Path, client: st
         assert len(editor.shown_chats) == 1
 
 
+async def test_editor_that_focuses_what_it_shows_is_only_referred_to_the_chat(root: Path) -> None:
+    async with (
+        OpenAIServer([api.say(LONG)]) as server,
+        FakeEditor.start(root, client="helix", env=provider(server)) as editor,
+    ):
+        await run(editor, "What is in it?", uri=editor.open("a.txt"))
+        assert "The answer is in the chat." in messages(editor)[0]
+        await editor.command("stet.status")
+        assert editor.shown_documents == []
+        uri = await opened(editor)
+        await until(editor, uri, lambda text: "That is all." in text)
+
+
 async def test_editor_without_show_document_has_the_whole_answer_as_a_message(root: Path) -> None:
     async with (
         OpenAIServer([api.say(LONG)]) as server,

@@ -22,6 +22,7 @@ EXPECTED = {
     "helix": ClientCapabilities(
         name="helix",
         selects_cursor=True,
+        focuses_shown=True,
         version="25.01.1",
         apply_edit=True,
         document_changes=True,
