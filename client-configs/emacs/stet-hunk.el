@@ -207,7 +207,8 @@
     (let ((said (overlay-get (stet--hunk-anchor hunk) 'stet-diagnostic)))
       (format "%d of %d: %s  %s"
               (1+ (cl-position hunk stet--hunks)) (length stet--hunks)
-              (car (split-string (plist-get said :message) "\n"))
+              (or (plist-get (stet--hunk-answer hunk) :summary)
+                  (car (split-string (plist-get said :message) "\n")))
               (propertize (substitute-command-keys
                            (if (equal (stet--hunk-code hunk) "conflict")
                                "\\[stet-resolve] resolve"

@@ -21,6 +21,7 @@ COLOURS = """
 """
 PLAIN = """
 (menu-bar-mode -1)
+(setq message-truncate-lines t)
 (setq-default mode-line-format '(" " mode-line-buffer-identification mode-line-misc-info))
 """
 MODE_LINE = "[Stet"
