@@ -79,15 +79,17 @@ def test_answer_key_reports_that_nothing_is_asked(neovim: Begin) -> None:
     reported(editor, "Stet: no question is waiting")
 
 
-def test_a_long_answer_is_shown_at_the_cursor_and_goes_with_it(neovim: Begin) -> None:
+def test_a_long_answer_is_shown_in_the_chat_beside_the_code(neovim: Begin) -> None:
     long = "\n\n".join(f"Paragraph {n}." for n in range(100))
     editor = neovim({"a.txt": "one\ntwo\n"}, [{"text": long}])
     editor.lua("T.send('stet.ask', { prompt = 'Explain', mode = 'ask' })")
-    editor.wait("#vim.api.nvim_list_wins() == 2", "it is shown")
+    editor.wait("#vim.api.nvim_list_wins() == 2", "the chat is shown")
     assert editor.lines() == ["one", "two"], "the user is where they were"
-    reported(editor, "Paragraph 99.")
-    editor.keys("j")
-    editor.wait("#vim.api.nvim_list_wins() == 1", "it is gone")
+    chat = "vim.api.nvim_win_get_buf(vim.tbl_filter(function(one) return one ~= vim.api.nvim_get_current_win() end, vim.api.nvim_list_wins())[1])"
+    text = f"table.concat(vim.api.nvim_buf_get_lines({chat}, 0, -1, false), ' ')"
+    editor.wait(f"{text}:find('Paragraph 99.', 1, true)", "the answer is whole")
+    reported(editor, "Stet: Paragraph 0. The answer is in the chat.")
+    assert editor.lines() == ["one", "two"], "the user is still there"
 
 
 def test_a_refused_command_is_one_plain_sentence(neovim: Begin) -> None:

@@ -156,7 +156,7 @@ UNREADABLE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "zstd": (whole, "compressed as 'zstd', which was not asked for"),
     "gzip, br": (whole, "compressed as '(gzip, )?br'"),
     "gzip, gzip, gzip": (whole, "compressed (more than 2 times|as 'gzip, gzip, gzip')"),
-    "gzip": (whole, "no gzip, as which it was sent"),
+    "gzip": (whole, "not gzip, as declared"),
     "x-gzip": (lambda body: gzip.compress(body)[:15], "was cut off"),
     "gzip, x-gzip": (nothing_twice, "decodes to nothing|compressed as 'gzip, x-gzip'"),
 }

@@ -1,4 +1,4 @@
-"""Hunks go with a file that gets another name, and with no other."""
+"""Hunks go with a file that gets renamed, and with no other."""
 
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
@@ -108,7 +108,7 @@ async def test_rename_to_an_invalid_name_is_ignored(
     world.open(OLD)
     hunk = world.propose(OLD)
     world.renames.rename(OLD, name)
-    assert "no name of a file" in caplog.text
+    assert "not a file" in caplog.text
     world.type(OLD, "zero\n" + TEXT)
     assert await carried(world, hunk) == (OLD, "pending", 2)
 
@@ -232,6 +232,6 @@ async def test_an_edit_that_is_on_its_way_when_its_file_is_renamed_is_known_when
     world.renames.rename(OLD, NEW)
     world.open(NEW)
     assert await carried(world, hunk) == (NEW, "pending", 1)
-    assert "another name" in world.ledger.hunk(hunk).reason
+    assert "renamed" in world.ledger.hunk(hunk).reason
     world.type(NEW, edit.apply(TEXT))
     assert await carried(world, hunk) == (NEW, "accepted", 1)

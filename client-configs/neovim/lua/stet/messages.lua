@@ -24,7 +24,7 @@ end
 function M.show_message(_, message)
   local text, highlights = message.message, { 'ErrorMsg', 'WarningMsg' }
   local answer = require('stet.keys').shown('answer')
-  text = text:gsub('\nAnswer with the command `stet%.answer`.*', function() return '\n(answer: ' .. answer .. ')' end)
+  text = text:gsub('\nAnswer with [^\n]*`stet%.answer`.*', function() return '\n(answer: ' .. answer .. ')' end)
   keep(text)
   M.show(text, highlights[message.type])
   local is_long = text:find('\n') or vim.fn.strdisplaywidth(text) > vim.v.echospace
@@ -40,7 +40,7 @@ end
 
 -- A question stops nothing the user does: it is shown, and waits for its answer.
 function M.show_question(_, question)
-  local text = question.message:gsub('\n%(Or in your own words.*', '')
+  local text = question.message:gsub('\n%(Or answer in your own words.*', '')
   M.show_message(nil, { message = text .. '\n(answer: ' .. require('stet.keys').shown('answer') .. ')' })
   return vim.NIL
 end
