@@ -58,8 +58,8 @@ async def test_a_turn_is_waited_for_and_its_answer_is_plain_json(editor: Editor,
     }
     assert editor.events == [
         ServerProgress("begin", "Asking", ""),
-        ServerProgress("report", "", "round 1"),
-        ServerProgress("end", "", "done"),
+        ServerProgress("report", "Asking", "round 1"),
+        ServerProgress("end", "Asking", "done"),
     ]
 
 
