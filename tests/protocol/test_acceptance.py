@@ -155,7 +155,10 @@ async def test_a_new_turn_supersedes_what_waits_in_the_same_place(
         second = await run(editor, "German", uri=uri)
         old, new = first["hunks"][0], second["hunks"][0]
         assert await states(editor) == {old: "superseded", new: "pending"}
-        assert "; replaces 1 pending hunk;" in editor.messages[-1].message
+        assert (
+            " Replaced 1 earlier hunk in a.txt; restore it with Stet: Restore. "
+            in editor.messages[-1].message
+        )
         assert (first["replaced"], second["replaced"]) == ([], [old])
         # The earlier hunk can be restored, and then the later one.
         for back, gone in ((old, new), (new, old)):
@@ -196,7 +199,10 @@ async def test_a_superseded_hunk_is_restored_after_a_restart(root: Path, tmp_pat
         uri = editor.open("a.txt")
         first = await run(editor, "Digits", uri=uri)
         second = await run(editor, "German", uri=uri)
-        assert "replaces 2 pending hunks" in editor.messages[-1].message
+        assert (
+            " Replaced 2 earlier hunks in 2 files; restore them with Stet: Restore. "
+            in editor.messages[-1].message
+        )
     async with FakeEditor.start(root, env=env) as editor:
         uri = editor.open("a.txt")
         await editor.command("stet.restore", {"turn": first["turn"]})

@@ -7,6 +7,7 @@ message repeat the answer with all its lines.
 
 import re
 from collections.abc import Sequence
+from urllib.parse import unquote
 
 from stet.agent.turn import Mode, Turn, TurnState, describe_failures, describe_refusals
 from stet.review.proposal import Hunk, HunkState
@@ -48,14 +49,19 @@ def describe_usage(turn: Turn) -> str:
 
 
 def end_message(
-    turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_proposed: bool, has_chat: bool
+    turn: Turn,
+    hunks: Sequence[Hunk],
+    replaced: Sequence[Hunk],
+    *,
+    has_proposed: bool,
+    has_chat: bool,
 ) -> str:
     """Return the message at a turn's end, in sentences: its text, pending hunks, failures and usage.
 
     Args:
         turn: A turn that is over.
         hunks: The hunks of the turn.
-        n_replaced: The number of pending hunks of earlier turns that they have superseded.
+        replaced: The pending hunks of earlier turns that they have superseded.
         has_proposed: Whether the model has proposed an edit.
         has_chat: Whether the user can read the answer in the chat document.
     """
@@ -70,17 +76,22 @@ def end_message(
         words = escape_line(turn.summary)
     parts = [words, IN_CHAT] if has_chat and is_answer and is_long(text) else [words]
     pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
-    replaced = counted(n_replaced, "pending hunk") if n_replaced else ""
-    if pending:
-        waiting = f"{counted(pending, 'hunk')} to review"
-        parts.append(f"{waiting}, replacing {replaced}" if replaced else waiting)
-    elif replaced:
-        parts.append(f"Replaced {replaced}")
+    parts += [f"{counted(pending, 'hunk')} to review"] if pending else []
+    parts += [_describe_replaced(replaced)] if replaced else []
     parts += [describe_refusals(turn), describe_failures(turn, has_proposed=has_proposed)]
     parts += map(escape_line, turn.notes)
     parts = list(filter(None, parts))
     message = " ".join(map(_as_sentence, parts)) if len(parts) > 1 else "".join(parts)
     return f"{message} ({describe_usage(turn)})" if turn.rounds else message
+
+
+def _describe_replaced(hunks: Sequence[Hunk]) -> str:
+    """Return the sentence about hunks that were superseded, with the way back."""
+    names = {escape_line(unquote(hunk.uri.rsplit("/", 1)[-1])) for hunk in hunks}
+    files = names.pop() if len(names) == 1 else counted(len(names), "file")
+    it = "it" if len(hunks) == 1 else "them"
+    number = counted(len(hunks), "earlier hunk")
+    return f"Replaced {number} in {files}; restore {it} with Stet: Restore"
 
 
 def needs_chat(turn: Turn, *, has_proposed: bool) -> bool:

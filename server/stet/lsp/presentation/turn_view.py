@@ -190,11 +190,10 @@ class TurnView:
         self._activities.pop(turn.id, None)
         hunks = self._ledger.hunks(turn=turn.id)
         has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
-        n_replaced = len(self._ledger.replaced_by(turn.id))
         message = end_message(
             turn,
             hunks,
-            n_replaced,
+            self._ledger.replaced_by(turn.id),
             has_proposed=has_proposed,
             has_chat=self._client.can_show_chat,
         )

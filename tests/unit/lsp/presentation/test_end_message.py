@@ -8,7 +8,9 @@ from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Usage
 from stet.lsp.presentation.end_message import describe_usage, end_message
+from stet.review.proposal import HunkKind
 from stet.tools.tool_errors import FailedEdit
+from tests.support.hunks import make_hunk
 
 ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
 TURN = Turn(id="t1", ask=ASK, rounds=(Usage(12_000, 300, cached=9_000), Usage(500, 45)))
@@ -41,7 +43,7 @@ def test_describe_usage_gives_no_power_of_ten() -> None:
 def message_of(turn: Turn, *, has_proposed: bool = False, has_chat: bool = True) -> str:
     """Return the message at the end of a turn without hunks."""
     return end_message(
-        dataclasses.replace(turn, rounds=()), (), 0, has_proposed=has_proposed, has_chat=has_chat
+        dataclasses.replace(turn, rounds=()), (), (), has_proposed=has_proposed, has_chat=has_chat
     )
 
 
@@ -84,3 +86,19 @@ def test_end_message_consists_of_sentences() -> None:
         "Made it short. Nothing was proposed: 1 edit could not be applied to a.py. "
         "@x.txt: There is no file 'x.txt'. The conversation was compacted."
     )
+
+
+def test_replaced_hunks_are_named_with_the_way_back() -> None:
+    def message(*uris: str) -> str:
+        replaced = [
+            make_hunk(nth, HunkKind.REPLACE, old="a\n", new="b\n", uri=uri)
+            for nth, uri in enumerate(uris, 1)
+        ]
+        turn = dataclasses.replace(TURN, summary="Done.", rounds=())
+        return end_message(turn, (), replaced, has_proposed=True, has_chat=True)
+
+    one, other = "file:///ws/my%20cart.py", "file:///ws/shop.py"
+    way = "with Stet: Restore."
+    assert message(one) == f"Done. Replaced 1 earlier hunk in my cart.py; restore it {way}"
+    assert message(one, one) == f"Done. Replaced 2 earlier hunks in my cart.py; restore them {way}"
+    assert message(one, other) == f"Done. Replaced 2 earlier hunks in 2 files; restore them {way}"
