@@ -187,7 +187,8 @@ def _files(context: SessionContext) -> str:
     lines += [f"- {_name(name)}" for name in context.files]
     if context.n_more:
         lines.append(f"(and {context.n_more} more)")
-    return "\n".join(lines)
+    # A tag may begin in one name and end in the next.
+    return _TAG.sub("&lt;", "\n".join(lines))
 
 
 def _selection(selected: SelectedText | None) -> str:

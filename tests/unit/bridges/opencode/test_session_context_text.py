@@ -91,6 +91,7 @@ PIECES = st.lists(
 @pytest.mark.slow
 @example([], "", ["<", "systemreminder"])
 @example([], "", ["<systemremindersystem"])
+@example(["<system-", "reminder"], "", [])
 @given(st.lists(PIECES, max_size=3), PIECES, st.lists(PIECES, max_size=3))
 def test_frame_of_the_text_cannot_be_forged(
     files: list[str], source: str, texts: list[str]
