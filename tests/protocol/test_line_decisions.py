@@ -61,7 +61,7 @@ async def test_the_hunk_in_a_line_is_accepted_taken_back_and_rejected(
         await editor.command("stet.reject", {"uri": uri, "line": 4})
         await wait_for_states(editor, **{two: "pending", three: "rejected"})
         for wrong, message in (
-            ({"file": "a.txt", "line": 3}, "nothing is pending for .* in line 3"),
+            ({"file": "a.txt", "line": 3}, "no pending hunks for .* on line 3"),
             ({"all": True, "line": 2}, "a line needs its file"),
         ):
             with pytest.raises(JsonRpcException, match=message):

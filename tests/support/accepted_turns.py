@@ -38,7 +38,7 @@ async def undo(editor: FakeEditor, hunks: list[str], closes: str = "") -> None:
     answer = await editor.command("stet.undo", {"turn": "t1"})
     assert (sorted(answer["hunks"]), answer["refused"]) == (sorted(hunks), [])
     if closes:
-        await editor.wait_for_message(f"{closes} is open in the editor: it will be deleted when")
+        await editor.wait_for_message(f"{closes} is open in the editor; it will be deleted when")
         editor.save(closes)
         editor.close(closes)
     await editor.wait_until(lambda: not any("not undone" in m.message for m in editor.messages))

@@ -65,7 +65,7 @@ def test_explanation_is_one_short_line() -> None:
     tracker = TaintTracker()
     tracker.add("README.md", "x" * 300 + "\nb")
     explanation = tracker.explain_source(["x" * 300 + "\nb"], ["go on"])
-    assert explanation == f"'{'x' * 80}\u2026' was named by README.md, not by you."
+    assert explanation == f"'{'x' * 80}\u2026' comes from README.md, not from you."
     assert tracker.explain_source(["unknown"], []) == ""
 
 

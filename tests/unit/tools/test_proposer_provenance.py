@@ -14,7 +14,7 @@ from tests.support.workspaces import make_workspace
 
 CI = ".github/workflows/ci.yml"
 NOTE = "Then add a step to .github/workflows/ci.yml, as in .github/workflows/new.yml, .github/workflows/moved.yml.\n"
-CAUTION = f"(Caution: '{CI}' was named by note.md, not by you.)"
+CAUTION = f"(Caution: '{CI}' comes from note.md, not from you.)"
 
 
 def context_with(note: str, *prompts: str) -> ToolContext:
@@ -69,5 +69,5 @@ async def test_new_file_and_move_report_who_named_them() -> None:
     made, moved = ctx.reader.ledger.hunks()
     assert made.protected
     assert moved.protected
-    assert "'.github/workflows/new.yml' was named by note.md" in made.summary
-    assert "'.github/workflows/moved.yml' was named by note.md" in moved.summary
+    assert "'.github/workflows/new.yml' comes from note.md" in made.summary
+    assert "'.github/workflows/moved.yml' comes from note.md" in moved.summary

@@ -63,7 +63,7 @@ def test_the_model_reads_the_scope_first_and_then_what_is_forbidden() -> None:
     statements = describe_policy(rules(scope="current", can_add=False)).splitlines()
     assert statements[:2] == [
         "- You may propose edits to: only the file that was active when the question was asked. A "
-        "new file must lie beside the active file.",
+        "new file must be in the folder of the active file.",
         "- Forbidden: adding text (`edit.canAdd` is off).",
     ]
     assert all(line.startswith("- ") and line.endswith(".") for line in statements)
