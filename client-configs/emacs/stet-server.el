@@ -243,7 +243,7 @@ Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
   (plist-put (copy-sequence (cl-call-next-method)) :experimental '(:stet (:drawsHunks t))))
 
 (defun stet--look (server)
-  "Ask SERVER soon for its running turns and pending hunks, for the mode line."
+  "Ask SERVER soon for its status, for the mode line."
   (unless (stet--status-timer server)
     (setf (stet--status-timer server)
           (run-with-timer
@@ -259,7 +259,7 @@ Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
                 :error-fn #'ignore)))))))
 
 (defun stet--mode-line ()
-  "The running turns and the number of pending hunks, for the mode line."
+  "Return the running work and the number of pending hunks, for the mode line."
   (and-let* (((stet--served-p))
              (server (eglot-current-server)))
     (let* ((status (stet--status server))

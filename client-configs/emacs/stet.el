@@ -210,7 +210,8 @@ it will write."
        (display-buffer (current-buffer))))))
 
 (defun stet--show-places (places nothing)
-  "List PLACES, each (SUMMARY URI RANGE); show the message NOTHING if there are none."
+  "List PLACES, each (SUMMARY URI RANGE).
+Show the message NOTHING if there are none."
   (if (null places) (message "Stet: %s" nothing)
     (let ((found (mapcar (pcase-lambda (`(,summary ,uri ,range))
                            (let ((start (plist-get range :start)))
