@@ -79,5 +79,5 @@ def test_missing_stet_is_reported_once_with_a_remedy(emacs: Begin) -> None:
     editor.visit("notes.txt")
     warning = editor.eval('(with-current-buffer "*Warnings*" (buffer-string))')
     assert warning.count("so nothing is started.") == 1
-    editor.press("C-c x n").reported("install it, or mend the PATH")
+    editor.press("C-c x n").reported("install it, or fix the PATH")
     assert editor.eval("(eglot-current-server)") is None

@@ -107,6 +107,7 @@ def test_a_decision_is_taken_back_and_a_conflict_resolved(emacs: Begin) -> None:
     editor.wait_for_hunks(4, 10)
     editor.prompt("C-c x k", "").wait_for_states("rejected", "pending")
     assert editor.command("stet.proposals")[0].get("reason") is None
+    editor.wait_for_hunks(10)
     editor.press("C-c x y").reported("Stet: no pending hunk on this line")
 
     editor.line(11).press("C-a C-k").type('    message = f"See you, {name}"')
