@@ -49,7 +49,7 @@ def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
     editor.prompt("C-c x a", "use f-strings").wait_for_hunks(4, 10)
     editor.terminal.wait_for('+     message = f"Hello {name}"')
     editor.line(5).press("C-c x y").wait_for_text("\n".join(GREET_FILE.first) + "\n")
-    editor.prompt("C-c x m", "Stet: Go to the next hunk")
+    editor.prompt("C-c x m", "Stet: Go to next of 1 pending hunk")
     editor.wait("(= (line-number-at-pos) 11)", "a code action of Stet's")
     editor.press("C-c x y").wait_for_text("\n".join(GREET_FILE.both) + "\n")
     editor.press("C-_").wait_for_text("\n".join(GREET_FILE.first) + "\n")
