@@ -96,21 +96,40 @@
     (setq stet--hunks
           (cl-loop
            for said across diagnostics
-           for id = (plist-get (plist-get said :data) :hunk)
-           for known = (cl-find id before :key #'stet--hunk-id :test #'equal)
            for (start . end) = (eglot-range-region (plist-get said :range))
+           for named = (stet--named said)
+           for known = (if named (cl-find named before :key #'stet--hunk-id :test #'equal)
+                         (cl-find start before :key #'stet--hunk-start))
+           for id = (or named (and known (stet--hunk-id known)))
            for anchor = (make-overlay start end)
            do (overlay-put anchor 'stet-diagnostic said)
            if known do (delete-overlay (stet--hunk-anchor known))
+           and do (setq before (remq known before))
            collect (stet--make-hunk :id id :code (plist-get said :code) :anchor anchor
                                     :answer (and known (stet--hunk-answer known))
                                     :drawn (and known (stet--hunk-drawn known)))))
     (cl-callf sort stet--hunks :key #'stet--hunk-start)
-    (dolist (hunk before)
-      (unless (cl-find (stet--hunk-id hunk) stet--hunks :key #'stet--hunk-id :test #'equal)
-        (stet--erase hunk)))
+    (mapc #'stet--erase before)
     (stet--report-hunks)
     (stet--draw-soon)))
+
+(defun stet--named (diagnostic)
+  "Return the name of the hunk of DIAGNOSTIC, or nil.
+The program `rass' puts a number in the place of a diagnostic's data."
+  (let ((data (plist-get diagnostic :data)))
+    (and (consp data) (plist-get data :hunk))))
+
+(defun stet--name-hunks (answers)
+  "Name the hunks whose diagnostics do not, as ANSWERS say, in order of place."
+  (let ((open (seq-filter (lambda (answer)
+                            (member (plist-get answer :state) '("pending" "conflict")))
+                          answers)))
+    (when (length= open (length stet--hunks))
+      (cl-loop for hunk in stet--hunks
+               for answer in open
+               for said = (overlay-get (stet--hunk-anchor hunk) 'stet-diagnostic)
+               unless (stet--named said)
+               do (setf (stet--hunk-id hunk) (plist-get answer :hunk))))))
 
 (defun stet--hunk-start (hunk)
   "Return where HUNK begins now."
@@ -180,6 +199,7 @@
   (let ((by-id (make-hash-table :test #'equal)))
     (seq-doseq (answer answers) (puthash (plist-get answer :hunk) answer by-id))
     (setq stet--tick (buffer-chars-modified-tick))
+    (stet--name-hunks answers)
     (dolist (hunk stet--hunks)
       (when-let* ((answer (gethash (stet--hunk-id hunk) by-id)))
         (mapc #'delete-overlay (stet--hunk-drawn hunk))
@@ -321,6 +341,7 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
                    (car here)))
            (answer (and hunk (stet--hunk-answer hunk))))
       (and hunk
+           (stet--hunk-id hunk)
            (list (stet--hunk-id hunk)
                  (and (eql stet--tick (buffer-chars-modified-tick)) (plist-get answer :hash))
                  (stet--hunk-code hunk)
