@@ -49,6 +49,7 @@ class ClientCapabilities:
         draws_hunks: Whether it draws hunks itself, from `display` of `stet.proposals`.
         focuses_shown: Whether it moves the user to every document that it shows, also with
             `takeFocus: false`.
+        covers_messages: Whether its progress takes the place of the last message.
         opens_chat: Whether it opens chat documents itself, at `$/stet/showChat`.
         overtakes: Whether it sends changes out of order; its versions count by one.
         answers: Whether it wants the text of answers while the model writes them.
@@ -74,6 +75,7 @@ class ClientCapabilities:
     selects_cursor: bool = False
     draws_hunks: bool = False
     focuses_shown: bool = False
+    covers_messages: bool = False
     opens_chat: bool = False
     overtakes: bool = False
     answers: bool = False
@@ -138,6 +140,8 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         selects_cursor=name in {"helix", *_LEAVES_BUFFERS},
         # It opens a split, which has the focus.
         focuses_shown=name == "helix",
+        # It has one line for both.
+        covers_messages=name == "helix",
         draws_hunks=declared.get("drawsHunks") is True,
         opens_chat=declared.get("opensChat") is True,
         # Later versions of Helix send changes in order.

@@ -134,7 +134,8 @@ class IndexView:
             self._end(state.message or f"{state.files:,} files")
         elif self._progress is not None:
             self._report(self._progress, state)
-        elif self._timer is None:
+        elif self._timer is None and not self._client.capabilities.covers_messages:
+            # Where progress covers messages, it would hide the end of a turn.
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(SHOWN_AFTER_SECONDS, self._show)
 

@@ -23,6 +23,7 @@ EXPECTED = {
         name="helix",
         selects_cursor=True,
         focuses_shown=True,
+        covers_messages=True,
         version="25.01.1",
         apply_edit=True,
         document_changes=True,

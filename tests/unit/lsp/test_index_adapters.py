@@ -7,11 +7,13 @@ import pytest
 from lsprotocol import types as lsp
 
 from stet.lsp import index_adapters
+from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.editor_client import Client, Progress
 from stet.lsp.index_adapters import TITLE, IndexView
 from stet.search.index_service import IndexService
 from stet.search.index_state import IndexState, Stage
+from stet.workspace.workspace import Workspace
 from tests.support.memory_system import MemorySystem
 
 BUILDING = IndexState(Stage.BUILDING, files=10, total=40, chunks=100)
@@ -96,6 +98,18 @@ async def test_long_build_shows_progress_until_it_is_ready() -> None:
         ("40 files, 1,200 passages to embed", None),
         "40 files",
     ]
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_only_a_requested_build_shows_progress_where_it_covers_messages() -> None:
+    table = Table()
+    table.client.editor.editor = ClientCapabilities(progress=True, covers_messages=True)
+    table.show_state(BUILDING)
+    await asyncio.sleep(0.01)
+    table.show_state(READY)
+    assert table.client.log == []
+    table.view.reindex(Workspace(MemorySystem({})).snapshot(), rebuild=True)
+    assert table.client.log == [TITLE]
 
 
 @pytest.mark.usefixtures("at_once")
