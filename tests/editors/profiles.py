@@ -74,6 +74,9 @@ RECORDERS: Mapping[str, Callable[[Path, Path], None]] = MappingProxyType(
 """Functions by the editor's name in `PROFILES`: each starts the editor in an empty folder with the
 `stet` of the second folder first on the PATH, opens a file, and returns when Stet serves it."""
 
+CONFIGURED = {"stet": {"drawsHunks": True}}
+"""The experimental capabilities that our plugin adds to those of Neovim; its fake is without it."""
+
 
 def recorded(editor: str) -> dict[str, Any]:
     """Return the parameters that this editor sends now."""
@@ -90,6 +93,9 @@ def recorded(editor: str) -> dict[str, Any]:
         stet.chmod(0o755)
         RECORDERS[editor](folder, programs)
         shown_text = json.loads(message.read_bytes())["params"]
+    if editor == "neovim":
+        added = shown_text["capabilities"].pop("experimental", None)
+        assert added == CONFIGURED, f"our plugin declares {added}"
     return {key: shown_text[key] for key in KEYS if key in shown_text}
 
 
