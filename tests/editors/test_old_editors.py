@@ -35,7 +35,7 @@ def test_emacs_29_is_informed(part: Part, tmp_path: Path) -> None:
     program, file = part(emacs.ensure), str(emacs_driver.CONFIG / "stet.el")
     line = [*program.command, "--batch", "--eval", '(setq emacs-version "29.4")', "--load", file]
     message = run(tmp_path, line, program.environment)
-    assert "Stet needs Emacs 30.1 or newer, and this is 29.4" in message
+    assert "Stet needs Emacs 30.1 or newer; this is Emacs 29.4" in message
 
 
 def run(home: Path, line: Sequence[str | Path], environment: dict[str, str] | None = None) -> str:
