@@ -52,7 +52,8 @@ class Page:
 
     def __post_init__(self) -> None:
         for n in range(1, N_PARTS + 1):
-            self.waiting[n] = PART.format(n=n).splitlines()[1 if n % 3 == 1 else 2]
+            # An added line is drawn above the line before which it goes.
+            self.waiting[n] = PART.format(n=n).splitlines()[n % 3 or 3]
 
     def type_at(self, line: str, keys: str, lines: Sequence[str]) -> None:
         """Type at a line; `lines` are the expected result."""
@@ -83,7 +84,7 @@ class Page:
         elif n % 3 == 2:
             del self.lines[at]
         else:
-            self.lines.insert(at + 1, f"check(size_{n:02})")
+            self.lines.insert(at, f"check(size_{n:02})")
 
     def check(self) -> None:
         """Wait until the editor shows exactly this text, with exactly these hunks."""
