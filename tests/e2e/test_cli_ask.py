@@ -1,6 +1,7 @@
 """`stet ask` with a real process, a real server and a scripted model."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -360,7 +361,7 @@ def test_missing_model_is_reported_once(shell: Shell, settings: str, reason: str
     config.write_text(f"[model]\n{settings}\n")
     done = shell.run("ask", "Hello", env={"no_proxy": "*"})
     lines = [line for line in done.stderr.splitlines() if reason in line]
-    waits = [line for line in lines if "Retrying" in line]
+    waits = [line for line in lines if re.search(r"Retrying: |Waiting \d+ s: ", line)]
     assert (done.returncode, len(lines) - len(waits)) == (1, 1)
     assert len(waits) == (who != "no model")
     assert done.stderr.endswith(f"{who} · 0 tokens in, 0 out\n")

@@ -33,7 +33,8 @@ from stet.text.diff import unified_diff
 from stet.text.encoding import Encoding
 from stet.text.escape import escape, escape_line
 
-_NUMBERS = re.compile(r"[0-9,.]+")
+_NUMBERS = re.compile(r"\A(Retrying|Waiting [0-9]+ s): |[0-9,.]+")
+"""What may differ in two messages about the same: numbers, and how long a next try waits."""
 _COMPARED = 60
 """The characters of a message that are compared with the one before."""
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
