@@ -43,10 +43,10 @@ async def test_the_model_is_informed_when_the_active_file_is_another_one(root: P
         asked = [question(one.body) for one in server.requests]
         reported = ["the active file was" in one for one in asked]
         assert reported == [False, False, True, True]
-        assert "- the active file was a.txt; it is b.txt now" in asked[2]
+        assert "- the active file was a.txt; it is now b.txt" in asked[2]
         # The text stays in the history, with the record of each turn.
         history = [str(one["content"]) for one in server.requests[3].body["messages"]]
-        assert any("the active file was a.txt; it is b.txt now" in one for one in history[:-1])
+        assert any("the active file was a.txt; it is now b.txt" in one for one in history[:-1])
         assert any('active_file="b.txt" active_file_before="a.txt"' in one for one in history)
 
 

@@ -33,11 +33,11 @@ MISSPELT: list[tuple[str, dict[str, Any], str, str]] = [
     ("stet.context", {"ad": "a.txt"}, "ad", "add"),
 ]  # fmt: skip
 SWITCHES = [
-    ({"disabledTools": ["edit_fil"]}, "there is no tool 'edit_fil'; did you mean 'edit_file'?"),
+    ({"disabledTools": ["edit_fil"]}, "unknown tool 'edit_fil'; did you mean 'edit_file'?"),
     ({"disabledTools": ["Execute_Command"]}, "did you mean 'execute_command'?"),
-    ({"disabledTools": ["bash"]}, "there are search_workspace, "),
-    ({"disabledGroups": ["actions"]}, "no tool group 'actions'; did you mean 'action'?"),
-    ({"disabledGroups": ["web", "nothing like it"]}, "there are workspace, web, action, advanced"),
+    ({"disabledTools": ["bash"]}, "valid: search_workspace, "),
+    ({"disabledGroups": ["actions"]}, "unknown tool group 'actions'; did you mean 'action'?"),
+    ({"disabledGroups": ["web", "nothing like it"]}, "valid: workspace, web, action, advanced"),
 ]
 
 
@@ -81,9 +81,9 @@ async def test_a_misspelt_switch_in_the_settings_is_reported_and_switches_nothin
         turn = await run(editor, "Hello", uri=editor.open("a.txt"))
         assert turn["state"] == "completed"
         reported = "\n".join(one.message for one in editor.messages)
-        assert "there is no tool 'execute_comand'; did you mean 'execute_command'?" in reported
-        assert "there is no tool 'delete_fle'; did you mean 'delete_file'?" in reported
-        assert "there is no tool group 'wbe'; did you mean 'web'?" in reported
+        assert "unknown tool 'execute_comand'; did you mean 'execute_command'?" in reported
+        assert "unknown tool 'delete_fle'; did you mean 'delete_file'?" in reported
+        assert "unknown tool group 'wbe'; did you mean 'web'?" in reported
         shown = await editor.command("stet.showContext", {"prompt": "Hello"})
         tools = next(one["text"] for one in shown["sections"] if one["name"] == "tools")
         offered = {

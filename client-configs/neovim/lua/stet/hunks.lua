@@ -29,10 +29,9 @@ local function remove(state, hunk)
   state.hunks[hunk.id], state.ids[hunk.mark] = nil, nil
 end
 
--- The lines at which an entry of `stet.proposals` is shown: an addition at the line above it.
+-- The lines at which an entry of `stet.proposals` is shown: an addition at the line before which it goes.
 local function lines_of(entry)
   local first, last = entry.range.start.line, entry.range['end'].line
-  if entry.kind == 'add' then first = math.max(first - 1, 0) end
   return first, math.max(last - (entry.range['end'].character == 0 and 1 or 0), first)
 end
 
