@@ -52,7 +52,7 @@ def test_files_of_a_dead_process_are_chunked_here(caplog: pytest.LogCaptureFixtu
     cutter.send(sources("sail"))
     assert cutter.receive() == [make_entry(sources("land")[0])]
     assert cutter.receive() == [make_entry(sources("sail")[0])]
-    assert "ended by itself" in caplog.text
+    assert "exited on its own" in caplog.text
     cutter.close()
 
 
@@ -75,7 +75,7 @@ def test_batches_after_a_crash_come_in_order_and_complete(
     received += [cutter.receive(), cutter.receive()]
     assert received == [[make_entry(sources(name)[0])] for name in names]
     assert (cutter.n_under_way, cutter.has_done) == (0, False)
-    assert caplog.text.count("ended by itself") == 1
+    assert caplog.text.count("exited on its own") == 1
     cutter.close()
 
 
