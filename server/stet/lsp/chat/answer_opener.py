@@ -41,6 +41,8 @@ class AnswerOpener:
         self._has_proposed = has_proposed
         self._messages: dict[str, str] = {}
         """By chat, the model's current message, until the document is or need not be opened."""
+        self._checked: dict[str, int] = {}
+        """By chat, the length of the message at which it is checked next, in code points."""
 
     def handle_event(self, event: AgentEvent) -> None:
         """Open the document of the turn's chat if the answer has become long."""
@@ -50,16 +52,30 @@ class AnswerOpener:
                 self._messages[turn.ask.chat] = ""
             case TextDelta(text=text) if turn.ask.chat in self._messages:
                 self._messages[turn.ask.chat] += text
-                message = THOUGHTS.sub("", self._messages[turn.ask.chat])
-                self._open(turn.ask.chat, has_answer=has_words(message), long=is_long(message))
+                self._check(turn.ask.chat)
             case RoundCompleted() | RetryScheduled() if turn.ask.chat in self._messages:
                 self._messages[turn.ask.chat] = ""
+                self._checked.pop(turn.ask.chat, None)
             case TurnEnded():
                 long = needs_chat(turn, has_proposed=self._has_proposed(turn))
                 self._open(turn.ask.chat, has_answer=has_words(turn.answer), long=long)
                 _ = self._messages.pop(turn.ask.chat, None)
+                self._checked.pop(turn.ask.chat, None)
             case _:
                 pass
+
+    def _check(self, chat: str) -> None:
+        """Open the document if the current message is long enough.
+
+        A message is checked each time that it has grown by an eighth, so that a long thought does not
+        cost the square of its length.
+        """
+        message = self._messages[chat]
+        if len(message) < self._checked.get(chat, 0):
+            return
+        self._checked[chat] = len(message) + len(message) // 8
+        shown = THOUGHTS.sub("", message)
+        self._open(chat, has_answer=has_words(shown), long=is_long(shown))
 
     def document_closed(self, chat: str) -> None:
         """Do not open the document of a chat again that the user has closed during a turn."""
