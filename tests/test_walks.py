@@ -1,8 +1,7 @@
 """How many modules of Stet one operation enters, counted in a running server.
 
-An operation that enters few modules can be read; a limit rises only
-with a feature. The operations have
-run once before they are counted, so that imports and first-time work are left out.
+An operation that enters few modules can be read; a limit rises only with a feature. The operations
+have run once before they are counted, so that imports and first-time work are left out.
 """
 
 import sys

@@ -107,13 +107,13 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
           (let* ((start (match-beginning 0)) (end (match-end 0))
                  (first (save-excursion (goto-char start) (pos-eol))))
             (when (> end first)
-              ;; Recentering is wrong where a string is in the place of several lines.
+              ;; Recentering is wrong where one string replaces several lines.
               (stet--overlay start first 'stet-tools t 'evaporate t
                              'display (stet--tools-label (count-lines start end)))
               (stet--overlay first end 'stet-tools t 'evaporate t 'invisible t))))))))
 
 (defun stet--tools-label (n)
-  "Return the line in the place of N folded tools."
+  "Return the line that replaces N folded tool calls."
   (propertize (substitute-command-keys
                (format "▸ %d tool calls (\\[stet-toggle-tools] shows them)" n))
               'face 'stet-note))

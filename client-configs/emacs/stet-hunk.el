@@ -115,7 +115,7 @@
 
 (defun stet--named (diagnostic)
   "Return the name of the hunk of DIAGNOSTIC, or nil.
-The program `rass' puts a number in the place of a diagnostic's data."
+The program `rass' replaces a diagnostic's data by a number."
   (let ((data (plist-get diagnostic :data)))
     (and (consp data) (plist-get data :hunk))))
 
