@@ -187,7 +187,7 @@ Detected keys and passwords were replaced by markers such as `[redacted: AWS key
 
 ## TIME: model `gpt-5` at `HOST`
 
-About N tokens (N characters), turn `t1` of the chat `main`. Redacted: 1 GitHub token.
+About N tokens (N characters), turn `t1`, chat `main`. Redacted: 1 GitHub token.
 
 - `what was sent before (2 messages)`
 - `the model's own answer`
@@ -195,7 +195,7 @@ About N tokens (N characters), turn `t1` of the chat `main`. Redacted: 1 GitHub 
 
 ## TIME: model `gpt-5` at `HOST`
 
-About N tokens (N characters), turn `t1` of the chat `main`. Redacted: 1 GitHub token.
+About N tokens (N characters), turn `t1`, chat `main`. Redacted: 1 GitHub token.
 
 - `the system prompt`
 - `file a.py lines 1-1`

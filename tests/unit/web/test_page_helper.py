@@ -98,7 +98,7 @@ async def test_very_large_page_gives_all_its_text() -> None:
 
 async def test_a_packed_page_is_unpacked() -> None:
     assert (await read(gzip.compress(b"hello"), "text", packed=True)).text == "hello"
-    with pytest.raises(WebError, match="is no gzip"):
+    with pytest.raises(WebError, match="is not gzip, as declared"):
         await read(b"hello", "text", packed=True)
 
 
