@@ -73,7 +73,8 @@ async def test_commands_wait_for_what_earlier_runs_kept_and_are_carried_out_in_o
             "h2": "rejected",
             "h3": "pending",
         }
-        assert accepted == {"hunks": ["h1", "h3"], "refused": []}
+        other = (root / "b.txt").as_uri()
+        assert accepted == {"hunks": ["h1", "h3"], "refused": [], "otherFiles": [other]}
         assert rejected == {"hunks": ["h3"], "refused": []}
         assert [one["hunk"] for one in later] == ["h2", "h3"]
         await wait_for_states(editor, h1="accepted", h2="rejected", h3="rejected")
