@@ -106,7 +106,7 @@ async def test_what_was_not_accepted_can_not_be_undone(root: Path, tmp_path: Pat
         first = turn["hunks"][0]
         with pytest.raises(Exception, match=f"{first} can't be undone: it is pending"):
             await editor.command("stet.undo", first)
-        with pytest.raises(Exception, match="nothing is accepted for 't1'"):
+        with pytest.raises(Exception, match="no accepted hunks for 't1'"):
             await editor.command("stet.undo", {"turn": "t1"})
         with pytest.raises(Exception, match="there is no hunk 'h99'"):
             await editor.command("stet.undo", {"hunk": "h99"})
