@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from stet.agent.agent import Agent, NotRunning
+from stet.agent.agent import Agent, NotRunning, UnknownTurn
 from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.agent.turn import FINAL_STATES, REMOVAL, Ask, Turn, TurnState
 from stet.chat.chat_document import ChatDocument, ChatReading, TranscriptBuilder
@@ -283,17 +283,26 @@ class ChatController:
     async def _show_activity(self, document: ChatDocument, turn_id: str) -> None:
         try:
             n_before = -1
-            while (entry := document.entries.get(turn_id)) and not entry.transcript.is_over:
+            while (turn := self._running_turn(turn_id)) and (
+                entry := document.entries.get(turn_id)
+            ):
                 n_written = entry.n_written
                 if n_written == n_before and not entry.rest:
-                    is_waiting = self._agent.turn(turn_id).question is not None
-                    entry.status = "" if is_waiting else self._activity(turn_id)
+                    entry.status = "" if turn.question is not None else self._activity(turn_id)
                     if self._files.writer.can_write(document):
                         self._files.write(document)
                 n_before = n_written
                 await asyncio.sleep(QUIET_SECONDS)
         finally:
             self._watched.discard(turn_id)
+
+    def _running_turn(self, turn_id: str) -> Turn | None:
+        """Return the turn; None if the turn is over, or forgotten since."""
+        try:
+            turn = self._agent.turn(turn_id)
+        except UnknownTurn:
+            return None
+        return None if turn.state in FINAL_STATES else turn
 
     def _document_changed(
         self, uri: str, kind: ModificationKind, changes: Sequence[TextChange]
