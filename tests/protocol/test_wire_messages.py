@@ -84,7 +84,7 @@ async def test_a_wrong_command_name_is_answered_with_the_nearest() -> None:
     async with connected() as peer:
         peer.send(command(1, "wire.ecko"))
         assert (await peer.answer(1))["error"]["message"] == (
-            "There is no command 'wire.ecko'. Did you mean 'wire.echo'?"
+            "Unknown command 'wire.ecko'. Did you mean 'wire.echo'?"
         )
 
 
