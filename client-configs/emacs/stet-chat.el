@@ -113,7 +113,7 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
               (stet--overlay first end 'stet-tools t 'evaporate t 'invisible t))))))))
 
 (defun stet--tools-label (n)
-  "Return the line that replaces N folded tool calls."
+  "Return the text shown in place of N folded tools."
   (propertize (substitute-command-keys
                (format "▸ %d tool calls (\\[stet-toggle-tools] shows them)" n))
               'face 'stet-note))

@@ -14,6 +14,7 @@
 (require 'xref)
 
 (declare-function stet--place-hunks "stet-hunk")
+(declare-function stet--tell-selection "stet-hunk")
 (declare-function stet--tails "stet-chat")
 (declare-function stet--follow "stet-chat")
 (declare-function stet--chat-shown-p "stet-chat")
@@ -137,8 +138,10 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
 
 (defun stet--run (command arguments &optional on-answer)
   "Run COMMAND with ARGUMENTS, a plist; Emacs does not wait.
-ON-ANSWER gets what it answers.  A refusal is shown."
+ON-ANSWER is called with the result.  A refusal is shown.  The command acts
+where you are: the last move is sent first."
   (let ((server (stet--server)))
+    (stet--tell-selection)
     (stet--flush server)
     (jsonrpc-async-request
      server :workspace/executeCommand

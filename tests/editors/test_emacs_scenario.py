@@ -102,7 +102,9 @@ def _part_of_it_is_accepted(editor: Emacs, shown: Shown) -> None:
     editor.press("C-_").wait_for_text(STOCK)
     editor.wait_for_states("accepted", "accepted", "rejected", "pending")
     shown.saw("undo", "key")
+    editor.wait_for_hunks(8)
     editor.prompt("C-c x k", "").wait_for_hunks()
+    assert not editor.eval('(string-search "other file" (test-messages))')
 
 
 def _a_question_is_answered(editor: Emacs, shown: Shown) -> None:

@@ -245,7 +245,7 @@ def running_helix(
 
 
 def asks_by_key(editor: HelixEditor) -> None:
-    editor.key(key("helix", "ask about")[1:])
+    editor.key(key("helix", "ask or instruct")[1:])
     editor.terminal.wait(lambda shown: shown[-1].endswith(' "'), "a command line")
     editor.terminal.paste('use f-strings"')
     editor.terminal.wait(lambda shown: shown[-1].endswith('f-strings"'), "it is typed")
@@ -270,8 +270,8 @@ def test_vs_code(stranger: Stranger, part: Part, screen: Screen) -> None:
     message = stranger.runs(config_command("VS Code"))
     assert message == "installed the extension into code-server: reload its windows\n"
     page = PAGES / "vscode" / "README.md"
-    (prefix, *_) = spans(page, "All of them are in the palette")
-    ask, accept = (key("vscode", does) for does in ("ask, or", "accept, reject the"))
+    (prefix, *_) = spans(page, "All commands are in the palette")
+    ask, accept = (key("vscode", does) for does in ("ask or instruct", "accept, reject the"))
     there = Installed(node, entry, stranger.home / "data" / "code-server" / "extensions")
     with running_vscode(screen, stranger, there) as editor:
         editor.keys(prefix.replace("+A", "+a"), ask)

@@ -356,7 +356,8 @@ class _AskSession:
         elif words.strip():
             self._terminal.show_markdown(words.strip())
         for note in turn.get("notes") or ():
-            self._terminal.say(note, "yellow")
+            if note not in self._terminal.reported:
+                self._terminal.say(note, "yellow")
         for edit in turn.get("rejectedEdits") or ():
             self._terminal.say(f"Edit of {edit['file']} refused: {edit['message']}", "yellow")
         for edit in turn.get("failedEdits") or ():

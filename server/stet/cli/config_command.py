@@ -301,10 +301,10 @@ def _helix(keys_file: str) -> EditorConfig:
     new_text = languages_file(Path(program), user_text, stet)
     files = [ConfigFile(languages, new_text, has_user_content=True)]
     shipped = ConfigFile(keys, _text(f"helix/{keys_file}"))
+    then = ["Start hx in the project's root."]
     if not keys.exists():
         files.append(shipped)
-    then = ["Start hx in the project's root."]
-    if shipped.differs():
+    elif shipped.differs():
         then.insert(0, f"{keys} is yours already: add the keys of `stet config helix` to it.")
     return EditorConfig(tuple(files), tuple(then))
 

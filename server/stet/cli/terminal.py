@@ -54,6 +54,7 @@ class Terminal:
     Attributes:
         out: The console on stdout, for results.
         err: The console on stderr, for progress and messages.
+        reported: The progress messages that were printed as lines and are still on the screen.
     """
 
     def __init__(self) -> None:
@@ -63,6 +64,7 @@ class Terminal:
                 stream.reconfigure(errors="backslashreplace")
         self.out = Console(highlight=False, markup=False, emoji=False)
         self.err = Console(highlight=False, markup=False, emoji=False, stderr=True)
+        self.reported: set[str] = set()
 
     @property
     def is_interactive(self) -> bool:
@@ -117,6 +119,7 @@ class Terminal:
             nonlocal printed
             if (beginning := _NUMBERS.sub("", message)[:_COMPARED]) != printed:
                 printed = beginning
+                self.reported.add(message)
                 self.say(message)
 
         yield print_line
