@@ -22,7 +22,9 @@ LONGEST_FIRST = (
     "tests/protocol/test_memory_growth.py",
     "tests/soak/test_kill.py",
 )
-"""Files with tests of ten seconds and more: at the end of a run one would keep a single core busy."""
+"""Files with tests of ten seconds and more: at the end of a run one would keep a single core
+busy.
+"""
 
 
 class Part(Protocol):

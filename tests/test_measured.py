@@ -1,4 +1,6 @@
-"""The tables of the benchmarks: how a number is held against its bars, and how they reach `docs/benchmarks.md`."""
+"""The tables of the benchmarks: how a number is held against its bars, and how they reach
+`docs/benchmarks.md`.
+"""
 
 import re
 from pathlib import Path

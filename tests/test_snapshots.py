@@ -1,4 +1,6 @@
-"""Inline snapshots are compared by a plain run, and renewed only where that is asked for, never in CI."""
+"""Inline snapshots are compared by a plain run, and renewed only where that is asked for, never in
+CI.
+"""
 
 import os
 import shutil

@@ -99,7 +99,9 @@ async def walk(tmp_path: Path) -> AsyncIterator[Walk]:
 
 
 async def test_operations_enter_few_modules(walk: Walk) -> None:
-    """Count what two warm runs have in common: a timer of the server enters modules in one of them."""
+    """Count what two warm runs have in common: a timer of the server enters modules in one of
+    them.
+    """
     await walk.ask()
     await walk.type_line()
     await walk.accept()

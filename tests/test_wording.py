@@ -119,7 +119,9 @@ ANY_REFUSED = re.compile("|".join(f"(?:{phrase})" for phrase in REFUSED), re.IGN
 
 
 def refused_phrases(path: Path) -> list[str]:
-    """Return the texts of a file that hold a refused phrase, each with the phrase and its remedy."""
+    """Return the texts of a file that hold a refused phrase, each with the phrase and its
+    remedy.
+    """
     return [
         f"{path.name}: {found.group()!r}; write {words!r} in: {text[:200]}"
         for text in user_strings(path)

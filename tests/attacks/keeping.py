@@ -1,4 +1,6 @@
-"""Classes 13 and 32 to 35: secrets in readable files, stored data, unsafe loading, ranking and races."""
+"""Classes 13 and 32 to 35: secrets in readable files, stored data, unsafe loading, ranking and
+races.
+"""
 
 import contextlib
 import itertools

@@ -23,7 +23,9 @@ def order(tool: str, **arguments: Any) -> Order:
 
 
 def written(orders: Sequence[Order], by: str = "") -> str:
-    """Format orders for a hostile text, one per line; `by` tells equal orders of two texts apart."""
+    """Format orders for a hostile text, one per line; `by` tells equal orders of two texts
+    apart.
+    """
     # Angle brackets are escaped, so that the text holds no tag by chance.
     lines = (
         json.dumps({"tool": tool, "arguments": given, "by": by}).replace("<", "\\u003c")

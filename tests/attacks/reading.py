@@ -45,7 +45,9 @@ def read_by_all_tools(name: str) -> list[Order]:
 
 
 def written_by_all_tools(name: str) -> list[tuple[str, Order]]:
-    """Change files with every tool that can, one file per tool, as a refusal covers all changes of a file."""
+    """Change files with every tool that can, one file per tool, as a refusal covers all changes of
+    a file.
+    """
     files = [f"{name}{n}.md" for n in range(6)]
     ways = (
         order("edit_file", file=files[0], old_text="kept\n", new_text="x\n"),
@@ -161,7 +163,9 @@ class Turning(System):
 
 
 class Turned:
-    """A workspace in which a link or a folder can be replaced through a symbolic link that leads outside."""
+    """A workspace in which a link or a folder can be replaced through a symbolic link that leads
+    outside.
+    """
 
     def __init__(self, top: Path, name: str, outside: str = "outside") -> None:
         """Create the workspace; the name `link` makes a link to the folder `real`."""

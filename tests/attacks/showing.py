@@ -47,7 +47,9 @@ PARSER = MarkdownIt("gfm-like", {"linkify": False, "html": True})
 
 
 def acting(text: str, allowed: str | tuple[str, ...] = "file://") -> list[str]:
-    """List loading elements, links and HTML in a Markdown text, with a parser instead of our rules."""
+    """List loading elements, links and HTML in a Markdown text, with a parser instead of our
+    rules.
+    """
     return [
         f"{token.type} {token.attrs.get('src') or token.attrs.get('href') or token.content}"
         for token in _all(PARSER.parse(text))

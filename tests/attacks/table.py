@@ -23,7 +23,9 @@ def played(kind: AttackClass, folder: Path, seed: int, *, weakness: str = "") ->
 
 
 def rows(results: dict[int, Result]) -> str:
-    """Format the table: each class with its cases, the cases run through the protocol, and the effects."""
+    """Format the table: each class with its cases, the cases run through the protocol, and the
+    effects.
+    """
     lines = [f"{'class':<44}{'cases':>7}{'protocol':>10}{'effects':>9}"]
     for number, result in sorted(results.items()):
         kind = CLASSES[number]

@@ -1,4 +1,6 @@
-"""The answer of `stet ask`: Markdown on a terminal while the model writes it, plain text in a pipe."""
+"""The answer of `stet ask`: Markdown on a terminal while the model writes it, plain text in a
+pipe.
+"""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""`stet uninstall`: what it lists, what it removes and what it leaves, from a home that Stet has used."""
+"""`stet uninstall`: what it lists, what it removes and what it leaves, from a home that Stet has
+used.
+"""
 
 from pathlib import Path
 

@@ -41,7 +41,8 @@ class NeovimScreen:
         home: An empty folder for home and workspace.
         files: The workspace; the first file is opened.
         script: The model script.
-        lua: Lua to run before the configuration, besides plain options and the colours of `LETTERS`.
+        lua: Lua to run before the configuration, besides plain options and the colours of
+            `LETTERS`.
         size: Columns and lines of the terminal.
         variables: More environment variables.
     """
@@ -77,7 +78,9 @@ class NeovimScreen:
         self.terminal.wait(lambda _: self.lua(f"return {condition}"), what or condition)
 
     def ask(self, n_hunks: int) -> None:
-        """Ask, wait for hunks and for the end of the turn, and press keys that close its message."""
+        """Ask, wait for hunks and for the end of the turn, and press keys that close its
+        message.
+        """
         self.lua("T.send('stet.ask', { prompt = 'please' })")
         self.wait(f"#T.hunks() == {n_hunks}", f"{n_hunks} hunks")
         self.wait("vim.fn.execute('messages'):find('It is done.', 1, true)", "the turn is over")

@@ -1,8 +1,9 @@
-"""`python -m tests.eval [--sample N] docstrings|commits|links|fit|history PATH ...`: how well search finds.
+"""`python -m tests.eval [--sample N] docstrings|commits|links|fit|history PATH ...`: how well
+search finds.
 
 `docstrings` takes folders of Python packages, `commits` git repositories, `links` folders of notes.
-`fit` takes `KIND:PATH ...` and prints weights for `stet.search.chunk_ranking`, fitted on the half of
-the questions that is for it. `history SOURCES PATCHES` makes unpacked sources a repository for
+`fit` takes `KIND:PATH ...` and prints weights for `stet.search.chunk_ranking`, fitted on the half
+of the questions that is for it. `history SOURCES PATCHES` makes unpacked sources a repository for
 `commits`, out of a series of patches. What was measured is printed in Markdown, as in `scores.md`.
 """
 
@@ -27,7 +28,9 @@ KINDS: dict[str, Callable[[Sequence[Path]], list[Corpus]]] = {
 }
 
 SHARES = {"docstrings": 2.0, "commits": 1.0, "links": 1.0}
-"""The weight of each kind in a fit, regardless of its questions: code is searched by passage too."""
+"""The weight of each kind in a fit, regardless of its questions: code is searched by passage
+too.
+"""
 
 
 def main(arguments: Sequence[str]) -> int:

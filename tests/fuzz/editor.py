@@ -278,7 +278,9 @@ class Editor:
     # --- edits ----------------------------------------------------------------------------------
 
     def _apply(self, params: Any, n_taken: int) -> Mapping[str, object]:
-        """Apply an edit, mostly; the server had read at least `n_taken` messages when it sent it."""
+        """Apply an edit, mostly; the server had read at least `n_taken` messages when it sent
+        it.
+        """
         chance = self.dice.random()
         if chance < 0.08:
             return {"applied": False}

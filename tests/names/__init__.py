@@ -1,1 +1,3 @@
-"""Names of files, from the documents of the programs that read them, and what the rules say of each."""
+"""Names of files, from the documents of the programs that read them, and what the rules say of
+each.
+"""

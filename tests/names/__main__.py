@@ -1,7 +1,7 @@
 """`python -m tests.names [--missed] [FOLDER ...]`: print the rates of the rules on the tables.
 
-With `--missed` also the names of the tuning halves that no rule knows; folders (of installed packages,
-say) are searched for names that are taken for secrets.
+With `--missed` also the names of the tuning halves that no rule knows; folders (of installed
+packages, say) are searched for names that are taken for secrets.
 """
 
 import os

@@ -20,7 +20,9 @@ def refused(name: str, filtered: PrivacyFilter) -> str | None:
 
 
 def asks(name: str, filtered: PrivacyFilter) -> bool:
-    """Whether "accept all" leaves a change of the file alone: it is protected, or refused as such."""
+    """Whether "accept all" leaves a change of the file alone: it is protected, or refused as
+    such.
+    """
     return is_protected(name, at_root=True) or refused(name, filtered) in ("git", "secret")
 
 

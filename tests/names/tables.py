@@ -49,7 +49,9 @@ def secrets() -> list[Entry]:
 
 
 LATER = (2, 3)
-"""Numbers of the lists that were made after the rules, each before any of its rates was looked at."""
+"""Numbers of the lists that were made after the rules, each before any of its rates was looked
+at.
+"""
 
 
 def protected_later(number: int) -> list[Entry]:

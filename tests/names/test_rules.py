@@ -1,4 +1,6 @@
-"""What the rules make of the tables: as many names as must be known, as few ordinary ones as may be."""
+"""What the rules make of the tables: as many names as must be known, as few ordinary ones as may
+be.
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -21,7 +23,9 @@ from tests.names.tables import (
 
 LEAST = 0.98
 FIRST_ASKED = 0.1523
-"""The part of ordinary edits that asked for a yes of their own before there were shapes (`rates.md`)."""
+"""The part of ordinary edits that asked for a yes of their own before there were shapes
+(`rates.md`).
+"""
 
 
 def half(entries: list[Entry], *, held_out: bool) -> list[Entry]:
@@ -95,7 +99,9 @@ def test_no_spelling_gets_past(spelling: str) -> None:
 
 
 def test_deep_in_a_project_what_has_a_name_of_its_own_is_known_too() -> None:
-    """What is only known in a root (a configuration without a telling name) is less than a tenth."""
+    """What is only known in a root (a configuration without a telling name) is less than a
+    tenth.
+    """
     filtered = privacy()
     nested = [f"packages/a1/{one.name}" for one in protected()]
     assert share(nested, asks) >= 0.9
@@ -160,7 +166,9 @@ def test_a_copy_of_a_secret_is_one(copy: str) -> None:
 
 
 def test_hardly_any_file_of_an_installed_package_is_taken_for_a_secret() -> None:
-    """Of all of them three are: two bundles of certificates, which end like keys, and settings of npm."""
+    """Of all of them three are: two bundles of certificates, which end like keys, and settings of
+    npm.
+    """
     files = [str(file) for one in distributions() for file in one.files or ()]
     names = sorted(name for name in files if not name.startswith(("/", "..")))[::5]
     found = [name for name in names if is_secret(tuple(name.split("/")))]

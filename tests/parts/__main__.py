@@ -1,4 +1,5 @@
-"""`python -m tests.parts` has every part before the tests run, so that none of them waits for a download.
+"""`python -m tests.parts` has every part before the tests run, so that none of them waits for a
+download.
 
 A part that can't be had is told; it is a failure under `CI`, else its tests are skipped.
 """

@@ -1,7 +1,7 @@
 """Chromium: the machine's own, or Debian's, unpacked beside the system.
 
-The unpacked one runs with the machine's C library and loader, since it starts itself again by its own
-name; so it is that of the machine's own suite. Where that doesn't run, CI installs the package.
+The unpacked one runs with the machine's C library and loader, since it starts itself again by its
+own name; so it is that of the machine's own suite. Where that doesn't run, CI installs the package.
 """
 
 import os
@@ -77,7 +77,9 @@ def _unpacked() -> Chromium:
 
 
 def _link(folders: list[Path], beside: Path) -> None:
-    """Make one folder of all libraries but the C library's, which has to fit the machine's loader."""
+    """Make one folder of all libraries but the C library's, which has to fit the machine's
+    loader.
+    """
     beside.mkdir(exist_ok=True)
     own = {
         f"{name}.so.{number}"

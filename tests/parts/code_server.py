@@ -1,7 +1,7 @@
 """VS Code as a web page: the npm package `code-server`, pruned of what no test of ours shows.
 
-Two native modules of it come without a binary and are compiled at install. Nothing is compiled here:
-the log is written by a few lines of JavaScript instead, and no process is watched.
+Two native modules of it come without a binary and are compiled at install. Nothing is compiled
+here: the log is written by a few lines of JavaScript instead, and no process is watched.
 """
 
 import hashlib
@@ -23,8 +23,9 @@ _KEPT = frozenset(
     }
 )  # fmt: skip
 """Built-in extensions: those that only describe languages and colours, and the one that renders
-Markdown. The others start servers, sign in or look for repositories, and would mix what they show with
-what is ours."""
+Markdown. The others start servers, sign in or look for repositories, and would mix what they show
+with what is ours.
+"""
 _PRUNED = ("@github", "@microsoft/mxc-sdk", "@vscode/windows-process-tree")
 """Modules of an agent of another house, and for another system."""
 _SPDLOG = """

@@ -1,8 +1,9 @@
-"""Programs of a newer Debian suite, unpacked beside the system; it needs no root and changes nothing.
+"""Programs of a newer Debian suite, unpacked beside the system; it needs no root and changes
+nothing.
 
-A private apt state reads the suite from the archive, with the keyring and proxy, that this machine's
-own apt uses. The packages are unpacked with `dpkg -x`, and a program runs through the C library's
-loader that was unpacked with it, since it is newer than the machine's.
+A private apt state reads the suite from the archive, with the keyring and proxy, that this
+machine's own apt uses. The packages are unpacked with `dpkg -x`, and a program runs through the C
+library's loader that was unpacked with it, since it is newer than the machine's.
 """
 
 import contextlib

@@ -1,4 +1,6 @@
-"""Helix, in the two versions that Debian has: one without arguments for a server's commands, one with."""
+"""Helix, in the two versions that Debian has: one without arguments for a server's commands, one
+with.
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,6 @@
-"""Language servers of others, to be measured beside ours: packages of npm, run with the same Node."""
+"""Language servers of others, to be measured beside ours: packages of npm, run with the same
+Node.
+"""
 
 from functools import partial
 from pathlib import Path

@@ -61,7 +61,9 @@ def npm(folder: Path, *arguments: str) -> None:
 
 
 def run(folder: Path, *command: str) -> str:
-    """Run a program with the same Node on its PATH; gives what it said if it failed, else nothing."""
+    """Run a program with the same Node on its PATH; gives what it said if it failed, else
+    nothing.
+    """
     done = subprocess.run(
         command,
         cwd=folder,

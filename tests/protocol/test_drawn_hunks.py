@@ -1,4 +1,6 @@
-"""Editors that declare `drawsHunks`: they draw hunks themselves, from `display` of `stet.proposals`."""
+"""Editors that declare `drawsHunks`: they draw hunks themselves, from `display` of
+`stet.proposals`.
+"""
 
 from pathlib import Path
 from typing import Any

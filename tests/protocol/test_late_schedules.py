@@ -1,4 +1,6 @@
-"""Random schedules of late editors, typing users and restarts; `tests/soak/schedules.py` runs more."""
+"""Random schedules of late editors, typing users and restarts; `tests/soak/schedules.py` runs
+more.
+"""
 
 import asyncio
 

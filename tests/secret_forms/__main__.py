@@ -1,7 +1,9 @@
-"""`python -m tests.secret_forms [--missed] [FOLDER ...]`: how many examples are marked, and how many places in packages.
+"""`python -m tests.secret_forms [--missed] [FOLDER ...]`: how many examples are marked, and how
+many places in packages.
 
-What is missed is listed for the tuned half only: rules are made from that. With `--missed` it is listed
-for each list, which spoils those for measuring. In the folders every text file of at most 2 MB is read.
+What is missed is listed for the tuned half only: rules are made from that. With `--missed` it is
+listed for each list, which spoils those for measuring. In the folders every text file of at most 2
+MB is read.
 """
 
 import sys

@@ -1,7 +1,8 @@
-"""Forms of secrets as the lists beside this module hold them, examples made from them, and how many are marked.
+"""Forms of secrets as the lists beside this module hold them, examples made from them, and how many
+are marked.
 
-A form of `forms.tsv` is tuned on or held out by a hash of its name, so that nobody chooses which. The
-other lists were made after the rules, to measure them.
+A form of `forms.tsv` is tuned on or held out by a hash of its name, so that nobody chooses which.
+The other lists were made after the rules, to measure them.
 """
 
 import base64

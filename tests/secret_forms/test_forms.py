@@ -1,4 +1,6 @@
-"""The lists of forms: what they hold, that no value is written in them, and how much of them is marked."""
+"""The lists of forms: what they hold, that no value is written in them, and how much of them is
+marked.
+"""
 
 import re
 

@@ -1,4 +1,5 @@
-"""Lives of a server that proposes, accepts, rejects and undoes until it is killed; run as a program.
+"""Lives of a server that proposes, accepts, rejects and undoes until it is killed; run as a
+program.
 
     python -m tests.support.crash_oracle FOLDER KILLS SEED
 

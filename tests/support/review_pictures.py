@@ -13,22 +13,24 @@ mark  in text?  meaning
 ``~``  no        a former line: what a conflict was made for, what an accepted hunk replaced
 ====  ========  ======================================================================
 
-The lines of a hunk are in the order ``~``, then ``-``, ``!`` or ``*``, then ``+``. The marks show the
-state of the hunk: ``-`` and ``+`` pending, ``!`` conflict, ``*`` or ``~`` accepted.
+The lines of a hunk are in the order ``~``, then ``-``, ``!`` or ``*``, then ``+``. The marks show
+the state of the hunk: ``-`` and ``+`` pending, ``!`` conflict, ``*`` or ``~`` accepted.
 
 ``@@`` begins a hunk. The line is drawn only where the marks are ambiguous: if the hunk touches the
-hunk above, if the state is another (``@@ conflict``, ``@@ sent``, ``@@ rejected``), or if the hunks are
-not in the order in which they were made; then each has its id (``@@ h2``). Hunks that are rejected,
-undone, superseded or withdrawn have only this line. A hunk that lies within lines drawn before has this
-line with its lines, counted from 1 (``@@ accepted 2-3``).
+hunk above, if the state is another (``@@ conflict``, ``@@ sent``, ``@@ rejected``), or if the hunks
+are not in the order in which they were made; then each has its id (``@@ h2``). Hunks that are
+rejected, undone, superseded or withdrawn have only this line. A hunk that lies within lines drawn
+before has this line with its lines, counted from 1 (``@@ accepted 2-3``).
 
-Line ends: a line ends with ``\\n`` unless ``␍␊`` (``\\r\\n``), ``␍`` (``\\r``) or ``␃`` (nothing, at the
-end of the text) is drawn. ``␠`` is a space at the end of a line. An empty line is an empty line.
+Line ends: a line ends with ``\\n`` unless ``␍␊`` (``\\r\\n``), ``␍`` (``\\r``) or ``␃`` (nothing,
+at the end of the text) is drawn. ``␠`` is a space at the end of a line. An empty line is an empty
+line.
 
-``$0`` is the cursor, in a line that is in the text; two of them are the ends of a selection. After the
-last line end the cursor has a line of its own: ``$0␃``. A string as a step is typed at the cursor in
-place of the selection, so an empty string deletes the selection. Other steps are functions that take
-the harness: the actions of the user, the editor and the agent in `tests.support.review_steps`.
+``$0`` is the cursor, in a line that is in the text; two of them are the ends of a selection. After
+the last line end the cursor has a line of its own: ``$0␃``. A string as a step is typed at the
+cursor in place of the selection, so an empty string deletes the selection. Other steps are
+functions that take the harness: the actions of the user, the editor and the agent in
+`tests.support.review_steps`.
 
 A picture in triple quotes begins with a line end, and the last line, of spaces, gives the margin.
 
@@ -71,8 +73,9 @@ A line changed in the place of a hunk is a conflict, which the user ends with th
         ''',
     )
 
-Each check ends with the acceptance of all pending hunks: the text has to become what the last picture
-says, that is the context and the lines of the hunks. No hunk is accepted while another is in flight.
+Each check ends with the acceptance of all pending hunks: the text has to become what the last
+picture says, that is the context and the lines of the hunks. No hunk is accepted while another is
+in flight.
 """
 
 import difflib
@@ -287,8 +290,8 @@ class PicturedReview(ReviewHarness):
     """
 
     def __init__(self, picture: str) -> None:
-        """Make the text of a picture, propose the hunks, accept the accepted hunks from top to bottom,
-        and type the user's lines of the conflicts.
+        """Make the text of a picture, propose the hunks, accept the accepted hunks from top to
+        bottom, and type the user's lines of the conflicts.
 
         Each hunk is the edit of a separate turn, in the order of the ids.
 
@@ -318,7 +321,9 @@ class PicturedReview(ReviewHarness):
         self.type(start.line, start.character, end.line, end.character, text)
 
     def take(self, step: Step, picture: str) -> None:
-        """Do one step of a check: type `step` at the cursor of `picture`, or carry out the actions."""
+        """Do one step of a check: type `step` at the cursor of `picture`, or carry out the
+        actions.
+        """
         if isinstance(step, str):
             self._do(lambda page: self._type_at_cursor(step, picture))
             return

@@ -1,4 +1,5 @@
-"""The steps of a check in pictures (`tests.support.review_pictures`) that are no typing at the cursor.
+"""The steps of a check in pictures (`tests.support.review_pictures`) that are no typing at the
+cursor.
 
 A step is a function that takes the harness: an action of the user, the editor or the agent.
 """

@@ -1,8 +1,9 @@
 """A provider that validates names, ids and arguments of a conversation, with real error texts.
 
-OpenAI: names of `^[a-zA-Z0-9_-]{1,64}$`, ids of at most 40 characters, every call answered. Mistral:
-ids of nine letters and digits. Anthropic: ids of `^[a-zA-Z0-9_-]+$`, each once, no empty text. Gemini:
-names that begin with a letter or `_`.
+OpenAI: names of `^[a-zA-Z0-9_-]{1,64}$`, ids of at most 40 characters, every call answered.
+    Mistral:
+ids of nine letters and digits. Anthropic: ids of `^[a-zA-Z0-9_-]+$`, each once, no empty text.
+Gemini: names that begin with a letter or `_`.
 """
 
 import json

@@ -59,8 +59,8 @@ class TurnServices:
             request. Raises SendingDeclined if the user declines.
         pending_steering: Messages that the user sent during the turn and the model has not seen,
             oldest first. The caller appends messages; the loop removes them before each round.
-        seconds_left: Returns the seconds until the turn's time limit; infinity if there is none. The
-            caller enforces the limit.
+        seconds_left: Returns the seconds until the turn's time limit; infinity if there is none.
+            The caller enforces the limit.
         window: Shortens the conversation; None if no part of it can be shortened.
     """
 
@@ -110,15 +110,16 @@ _FIRST_ROUND_SILENCE = 0.9
 async def run_turn(turn: Turn, messages: list[Message], services: TurnServices) -> Turn:
     """Run a turn until the model finishes it. Return the completed turn.
 
-    Messages are appended to `messages`; only compaction rewrites earlier ones. The caller enforces the
-    time limit by cancelling the task; the turn of the last event is then the latest state.
+    Messages are appended to `messages`; only compaction rewrites earlier ones. The caller enforces
+    the time limit by cancelling the task; the turn of the last event is then the latest state.
 
     Raises:
         SendingDeclined: If the user declines the size of the first request.
-        LimitReached: If a limit of rounds, tokens or cost is reached, the model repeats itself after a
-            warning, an answer is too long, or the model stops without `done` after it has worked.
-        TurnFailed: If the model refuses, answers nothing twice without having worked, or writes tool
-            calls as text after a reminder.
+        LimitReached: If a limit of rounds, tokens or cost is reached, the model repeats itself
+            after a warning, an answer is too long, or the model stops without `done` after it has
+            worked.
+        TurnFailed: If the model refuses, answers nothing twice without having worked, or writes
+            tool calls as text after a reminder.
         ModelError: If a request fails, also because the conversation stays too long.
     """
     return await AgentLoop(turn, messages, services).run()

@@ -142,7 +142,9 @@ def _call_patterns(names: tuple[str, ...]) -> _CallPatterns:
 
 
 def _parts(answer: str) -> Iterator[_AnswerPart]:
-    """Yield the parts of an answer in order, cut at fences. An unclosed fence extends to the end."""
+    """Yield the parts of an answer in order, cut at fences. An unclosed fence extends to the
+    end.
+    """
     lines: list[str] = []
     fence, start, at = "", 0, 0
     for line in answer.splitlines(keepends=True):

@@ -1,4 +1,5 @@
-"""The Markdown of an answer within a chat document: headings below those of the document, closed fences.
+"""The Markdown of an answer within a chat document: headings below those of the document, closed
+fences.
 
 An answer is a section of the document, so its headings are lowered by two levels: `# Plan` becomes
 `### Plan`. Code blocks stay as they are. The text may be given in pieces, as it is streamed.
@@ -53,7 +54,9 @@ class AnswerMarkdown:
         return shown
 
     def _convert_line(self, line: str) -> str:
-        """Return a line, lowered if it is a heading outside of code; note where code begins and ends."""
+        """Return a line, lowered if it is a heading outside of code; note where code begins and
+        ends.
+        """
         fence = _FENCE.match(line)
         if self._fence:
             if fence and fence[1].startswith(self._fence) and not fence[2].strip():
@@ -70,7 +73,9 @@ class AnswerMarkdown:
 
 
 def answer_markdown(text: str) -> str:
-    """Return a whole answer in the form in which the document shows it, without blank space around."""
+    """Return a whole answer in the form in which the document shows it, without blank space
+    around.
+    """
     markdown = AnswerMarkdown()
     shown = markdown.convert(text).strip()
     return f"{shown}\n{markdown.closing_fence}" if markdown.closing_fence else shown

@@ -279,7 +279,9 @@ class ChatDocument:
         return None
 
     def _removal(self, document: ChatSections) -> PendingInsertion | None:
-        """Return the removal of a status line that is obsolete or must not stand within the text."""
+        """Return the removal of a status line that is obsolete or must not stand within the
+        text.
+        """
         for entry in self.entries.values():
             is_stale = entry.status_line != status_line(entry.status)
             if entry.status_line and (is_stale or self._sent or entry.rest):

@@ -14,10 +14,9 @@
 
     ## You
 
-The user may change the document at any time. So nothing is replaced but the status line of a running
-turn (`stet.chat.chat_status`): Stet inserts text at a place that it looks up in the current text, and
-only headings mark the parts. The user's text stays
-in its place, to the last character.
+The user may change the document at any time. So nothing is replaced but the status line of a
+running turn (`stet.chat.chat_status`): Stet inserts text at a place that it looks up in the current
+text, and only headings mark the parts. The user's text stays in its place, to the last character.
 
 `ChatSections` finds the headings once and follows each change, so a lookup of a part costs the same
 in a short document and in a long one. A change of the number of lines moves all headings below it.
@@ -160,7 +159,9 @@ class ChatSections:
         self.headings = ChatHeadings(find_headings(lines) if headings is None else headings)
 
     def apply_changes(self, changes: Iterable[TextChange]) -> None:
-        """Update the headings after the text has changed; `lines` are the lines after all changes."""
+        """Update the headings after the text has changed; `lines` are the lines after all
+        changes.
+        """
         for change in changes:
             if change.splice is None:
                 self.headings = ChatHeadings(find_headings(self.lines))
@@ -328,7 +329,9 @@ def before_draft(document: ChatSections, question: str, turn: str) -> Insertion:
 
 
 def continue_answer(document: ChatSections, part: ChatPart, new: str) -> Insertion:
-    """Return the insertion of the next piece of an answer after the part that is already written."""
+    """Return the insertion of the next piece of an answer after the part that is already
+    written.
+    """
     if part.is_empty:
         return Insertion(part.body, _lines(document, "\n\n" + new.lstrip()))
     return Insertion(part.end, _lines(document, new))

@@ -47,7 +47,9 @@ def find_status(document: ChatSections, turn: str, line: str) -> Range | None:
 
 
 def insert_status(document: ChatSections, turn: str, line: str) -> Insertion | None:
-    """Return the insertion of a status line at the end of a turn's answer; None without a heading."""
+    """Return the insertion of a status line at the end of a turn's answer; None without a
+    heading.
+    """
     part = document.answer(turn)
     end = document.line_end
     return None if part is None else Insertion(part.end, f"{end}{end}{line}")

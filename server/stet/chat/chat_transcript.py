@@ -20,8 +20,8 @@ from stet.tools.editor_actions import Question
 from stet.tools.tool_state import ToolKind, ToolRun, ToolState
 
 FileName = Callable[[str], str]
-"""A function that returns the name of a file, relative to its root, by its URI or by the name that a
-model wrote.
+"""A function that returns the name of a file, relative to its root, by its URI or by the name that
+a model wrote.
 """
 
 _MARKUP = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -138,7 +138,9 @@ class ChatTranscript:
         self._paragraph(f"*{_plain(sentence)}*")
 
     def end(self, turn: Turn, hunks: Sequence[Hunk]) -> None:
-        """Complete the transcript of a turn that is over; `hunks` are the hunks that it proposed."""
+        """Complete the transcript of a turn that is over; `hunks` are the hunks that it
+        proposed.
+        """
         self.finish_message()
         if not self._has_spoken and turn.answer.strip():
             self._paragraph(answer_markdown(turn.answer))
@@ -263,7 +265,9 @@ def _problem(run: ToolRun) -> str:
 
 
 def _proposed(hunks: Sequence[Hunk], file_name: FileName) -> list[str]:
-    """Return lines about the deletions that the user was asked about and about the hunks to review."""
+    """Return lines about the deletions that the user was asked about and about the hunks to
+    review.
+    """
     lines = []
     deletions = {HunkState.ACCEPTED: "Deleted", HunkState.UNDONE: "Deleted and restored"}
     for state, what in deletions.items():

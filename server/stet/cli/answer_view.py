@@ -1,8 +1,8 @@
 """The answer of `stet ask` on a terminal: Markdown that grows, with a line about the work below.
 
 A finished block (a paragraph, a list, a code block) is printed once and stays. Only the last block,
-cut to the height of the terminal, and the line about the work are drawn again: nothing flickers, and
-what is above can be scrolled.
+cut to the height of the terminal, and the line about the work are drawn again: nothing flickers,
+and what is above can be scrolled.
 """
 
 from collections.abc import Callable, Iterator

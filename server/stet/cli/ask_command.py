@@ -263,7 +263,9 @@ class _AskSession:
             accepts_rest = accepts_rest or key == "a"
 
     async def _pending(self, hunk: str) -> dict[str, Any] | None:
-        """Return a hunk as it is now, moved by the hunks accepted before; None if it is not pending."""
+        """Return a hunk as it is now, moved by the hunks accepted before; None if it is not
+        pending.
+        """
         listed = await self._client.command("stet.proposals")
         item: dict[str, Any] = next(item for item in listed if item["hunk"] == hunk)
         if item["state"] == "pending":
@@ -273,7 +275,9 @@ class _AskSession:
         return None
 
     async def _ask_key(self, item: dict[str, Any]) -> str:
-        """Ask about a hunk until the user types one of the keys; return it, or "q" at the end of input."""
+        """Ask about a hunk until the user types one of the keys; return it, or "q" at the end of
+        input.
+        """
         keys = hunk_review.keys_of(item)
         question = f"Accept this hunk? [{','.join(keys)}] "
         while (answer := await self._answers.read_line(question)) is not None:
@@ -284,7 +288,9 @@ class _AskSession:
         return "q"
 
     async def _edit(self, item: dict[str, Any]) -> str | None:
-        """Let the user edit a hunk until it is valid; return the new text, or None to leave it pending."""
+        """Let the user edit a hunk until it is valid; return the new text, or None to leave it
+        pending.
+        """
         text = hunk_review.hunk_text(item["old"], item["new"])
         while True:
             try:
@@ -346,6 +352,11 @@ class _AskSession:
             if not any(end and end in message for end in ends):
                 self._terminal.say(message, "yellow")
 
+    def _new_notes(self) -> list[str]:
+        """Return the notes of the turn that were not printed while the turn ran."""
+        notes = self._outcome.turn.get("notes") or ()
+        return [note for note in notes if note not in self._terminal.reported]
+
     def _show_answer(self) -> None:
         turn = self._outcome.turn
         words, summary = str(turn["answer"]), str(turn["summary"])
@@ -355,9 +366,8 @@ class _AskSession:
             self._view.finish(words.strip())
         elif words.strip():
             self._terminal.show_markdown(words.strip())
-        for note in turn.get("notes") or ():
-            if note not in self._terminal.reported:
-                self._terminal.say(note, "yellow")
+        for note in self._new_notes():
+            self._terminal.say(note, "yellow")
         for edit in turn.get("rejectedEdits") or ():
             self._terminal.say(f"Edit of {edit['file']} refused: {edit['message']}", "yellow")
         for edit in turn.get("failedEdits") or ():

@@ -1,7 +1,7 @@
 """The review of `stet ask`: the layout of a hunk, the question about it, and editing it.
 
-An edited hunk is read as `git add -e` reads one: lines with ` ` and `-` are the lines of the file and
-must not change, lines with ` ` and `+` are the new text.
+An edited hunk is read as `git add -e` reads one: lines with ` ` and `-` are the lines of the file
+and must not change, lines with ` ` and `+` are the new text.
 """
 
 import os

@@ -1,8 +1,9 @@
 """`stet`: the console script.
 
 An editor starts `stet serve` and waits for it, so this command is recognized before anything else
-is imported; all other commands are handled by `stet.cli.app`. This module and the two packages above
-it must stay valid for older versions of Python, so that these get a sentence and no traceback.
+is imported; all other commands are handled by `stet.cli.app`. This module and the two packages
+above it must stay valid for older versions of Python, so that these get a sentence and no
+traceback.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """`stet uninstall`: list what Stet has written outside of projects, and remove it after a yes.
 
-Files that `stet config --write` has written are removed if they are as they were written. From files
-that belong to the user only Stet's own lines are removed. Settings and changed files stay, and the
-list says so.
+Files that `stet config --write` has written are removed if they are as they were written. From
+files that belong to the user only Stet's own lines are removed. Settings and changed files stay,
+and the list says so.
 """
 
 import shutil
@@ -33,7 +33,8 @@ class Leftover:
     Attributes:
         path: The path of the file or folder.
         what: What it is, in a few words.
-        text: The text of the file without Stet's lines; None if the whole file or folder is removed.
+        text: The text of the file without Stet's lines; None if the whole file or folder is
+            removed.
         reason: Why it stays; "" if it is removed.
     """
 

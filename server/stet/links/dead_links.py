@@ -91,7 +91,9 @@ class LinkLocations:
     _documents: dict[str, TextDocument | None] = field(default_factory=dict)
 
     def place_of(self, edge: Edge) -> tuple[Position, str] | None:
-        """Return the position of a link and the text of its line, or None if its file has just changed."""
+        """Return the position of a link and the text of its line, or None if its file has just
+        changed.
+        """
         document = self._document(edge.source)
         link = edge.link
         if document is None or document.text[link.start : link.end] != link.written:

@@ -66,7 +66,9 @@ class FileTable:
         return tuple(folder for folder in found if folder.endswith(f"/{tail}"))
 
     def root_of(self, path: str) -> str | None:
-        """Return the innermost root that holds `path`, or the first root if no root holds `path`."""
+        """Return the innermost root that holds `path`, or the first root if no root holds
+        `path`.
+        """
         holders = [root for root in self.roots if is_below(path, root)]
         return max(holders, key=len, default=self.roots[0] if self.roots else None)
 

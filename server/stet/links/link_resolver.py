@@ -170,7 +170,9 @@ def _named(kind: LinkKind, path: str, files: FileTable) -> str | None:
 
 
 def main_script(folder: str, files: FileTable) -> str | None:
-    """Return the script that the folder of a package means, if its `package.json` names a script."""
+    """Return the script that the folder of a package means, if its `package.json` names a
+    script.
+    """
     build = files.builds.get(f"{folder}/package.json")
     mains = () if build is None else build.main
     endings = PATH_ENDINGS[LinkKind.JAVASCRIPT]

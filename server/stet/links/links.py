@@ -3,8 +3,8 @@
     >>> find_links("See [[Setup]].", "notes/a.md")
     (Link(LinkKind.WIKI, "Setup", 6),)
 
-Links of a Markdown note are wikilinks and embeds, links, images, reference definitions and raw HTML.
-They are found by a scan of the text, since a parser does not report the position of a link's
+Links of a Markdown note are wikilinks and embeds, links, images, reference definitions and raw
+HTML. They are found by a scan of the text, since a parser does not report the position of a link's
 target. The rules are those of CommonMark 0.31 (sections 4.7 and 6.3) and, for wikilinks, those of
 Obsidian.
 
@@ -63,7 +63,9 @@ def _may_hold_code(lines: list[str]) -> bool:
 
 
 def _lines_of_footnotes(lines: list[str]) -> frozenset[int]:
-    """Return the indented lines (0-based) that continue a footnote. The parser knows no footnotes."""
+    """Return the indented lines (0-based) that continue a footnote. The parser knows no
+    footnotes.
+    """
     found = []
     is_footnote = is_below_blank = False
     for number, line in enumerate(lines):

@@ -87,7 +87,8 @@ def _parts(text: str) -> list[str]:
     """Return the parts of a name that may be a tool's name: all of it, the addressee and the
     separated parts.
 
-    Of several words only those that are written as names are (`a_b`, `a.b`): the others may be prose.
+    Of several words only those that are written as names are (`a_b`, `a.b`): the others may be
+    prose.
     """
     text = re.split(r"[({\[]", text)[0]
     if addressed := _ADDRESSED.search(text):

@@ -1,12 +1,12 @@
 """Build a completion from the bytes of a stream: server-sent events and the chunks in them.
 
-`EventDecoder` reads server-sent events as far as model servers use them (WHATWG HTML, "Interpreting an
-event stream"): bytes in any slicing in, whole events out. Line ends are LF, CR LF or CR; comments, `id`
-and `retry` are skipped; a byte order mark at the start is dropped.
+`EventDecoder` reads server-sent events as far as model servers use them (WHATWG HTML, "Interpreting
+an event stream"): bytes in any slicing in, whole events out. Line ends are LF, CR LF or CR;
+comments, `id` and `retry` are skipped; a byte order mark at the start is dropped.
 
 `CompletionAccumulator` takes chunks of the OpenAI chat completions API, decoded but not validated:
-fields may be missing, null or of another type. Known differences between servers are repaired here, one
-rule each. Missing text or arguments are never guessed: such an answer is cut off.
+fields may be missing, null or of another type. Known differences between servers are repaired here,
+one rule each. Missing text or arguments are never guessed: such an answer is cut off.
 """
 
 import json
@@ -61,7 +61,9 @@ class EventDecoder:
         return self._collect(self._lines())
 
     def flush(self) -> list[ServerEvent]:
-        """Return the events that the end of the stream completes; servers omit the last blank line."""
+        """Return the events that the end of the stream completes; servers omit the last blank
+        line.
+        """
         last = bytes(self._rest).removesuffix(b"\r")
         self._rest.clear()
         return self._collect([last, b""])

@@ -213,7 +213,9 @@ def unreachable_failure(endpoint: ModelEndpoint, reason: str) -> AttemptFailure:
 def timeout_failure(
     endpoint: ModelEndpoint, what: str, seconds: float, again: RetryMode = RetryMode.NEVER
 ) -> AttemptFailure:
-    """Return the failure for silence, or an endless answer. `what` goes between its name and "N s"."""
+    """Return the failure for silence, or an endless answer. `what` goes between its name and "N
+    s".
+    """
     return AttemptFailure(ModelTimeout(f"{endpoint.label} {what} {seconds:g} s."), again)
 
 

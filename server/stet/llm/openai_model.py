@@ -108,7 +108,9 @@ def _with_answers_between(messages: list[dict[str, Any]]) -> list[dict[str, Any]
 
 
 _NARROWS_TOOLS = frozenset({"openai"})
-"""Providers whose API takes `allowed_tools`: of the tools that are sent, only some may be called."""
+"""Providers whose API takes `allowed_tools`: of the tools that are sent, only some may be
+called.
+"""
 
 
 class OpenAIModel:

@@ -131,7 +131,9 @@ def _call(body: str) -> ToolCall:
 
 
 def _bare_call(text: str, tools: Sequence[ToolDefinition]) -> ToolCall | None:
-    """Return the call if the whole answer is only a call of a known tool, fenced or not, else None."""
+    """Return the call if the whole answer is only a call of a known tool, fenced or not, else
+    None.
+    """
     fenced = _FENCE.match(text)
     body = fenced["body"] if fenced else text
     data = parse_object(body)

@@ -23,7 +23,7 @@ class CommandArguments:
     def __init__(self, command: str, values: tuple[object, ...], main: str = "") -> None:
         self._command = command
         self._main = main
-        self._taken: set[str] = set()
+        self._read: set[str] = set()
         self._values: dict[str, object] = {}
         texts = []
         for value in values:
@@ -70,7 +70,7 @@ class CommandArguments:
         """
         others = [name for name in names if self._values.get(name) is None]
         for names_sent in self._values:
-            if names_sent not in self._taken and (near := nearest_name(str(names_sent), others)):
+            if names_sent not in self._read and (near := nearest_name(str(names_sent), others)):
                 return InvalidParams(
                     f"{self._command} has no argument {names_sent!r}; did you mean {near!r}?"
                 )
@@ -115,7 +115,9 @@ class CommandArguments:
         return frozenset(names)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return a string or a list of strings as a tuple; an empty one if the argument is missing."""
+        """Return a string or a list of strings as a tuple; an empty one if the argument is
+        missing.
+        """
         value = self._pop(name, (str, list), "a string or a list of strings")
         found = [value] if isinstance(value, str) else value or []
         if not _are_strings(found):
@@ -138,11 +140,11 @@ class CommandArguments:
         Raises:
             InvalidParams: If an argument is left; the message has the nearest known name.
         """
-        unknown = [name for name in self._values if name not in self._taken]
+        unknown = [name for name in self._values if name not in self._read]
         if not unknown:
             return
-        near = nearest_name(str(unknown[0]), self._taken)
-        known = ", ".join(sorted(self._taken))
+        near = nearest_name(str(unknown[0]), self._read)
+        known = ", ".join(sorted(self._read))
         hint = f"; did you mean {near!r}?" if near else f". Valid arguments: {known}"
         raise InvalidParams(f"{self._command} has no argument {unknown[0]!r}{hint}")
 
@@ -153,7 +155,7 @@ class CommandArguments:
         what: str,
         is_valid: Callable[[T], bool] = lambda _: True,
     ) -> T | None:
-        self._taken.add(name)
+        self._read.add(name)
         value = self._values.get(name)
         if value is None:
             return None

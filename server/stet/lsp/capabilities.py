@@ -1,7 +1,7 @@
 """The capabilities of the editor, determined once, at `initialize`.
 
-They are mostly those that the editor reports. If an editor is known to report too few or too many, its
-name decides.
+They are mostly those that the editor reports. If an editor is known to report too few or too many,
+its name decides.
 """
 
 from collections.abc import Mapping

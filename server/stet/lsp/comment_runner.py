@@ -5,8 +5,9 @@ process finds comments; its result is cached while the text is the same, so movi
 nothing.
 
 `CommentRunner` starts a turn when the user requests it or, if the settings allow it, when a file is
-saved. Opening a repository full of such comments must not start turns, so a save counts only comments
-on lines that were changed since the document was opened, and not comments that an accepted hunk added.
+saved. Opening a repository full of such comments must not start turns, so a save counts only
+comments on lines that were changed since the document was opened, and not comments that an accepted
+hunk added.
 """
 
 import asyncio
@@ -70,7 +71,9 @@ class CommentCheck:
         return None if work.cancelled() else work.result()
 
     def _work(self, document: TextDocument) -> "asyncio.Task[CommentLines | None]":
-        """Return the task that finds the instructions; start it if needed, cancel one for an older text."""
+        """Return the task that finds the instructions; start it if needed, cancel one for an older
+        text.
+        """
         key = canonical(document.uri)
         cached = self._cached.pop(key, None)
         if cached is None or cached.document != document or cached.work.cancelled():
@@ -129,7 +132,9 @@ class CommentRunner:
         return self._ask(document, place, marker or Marker.DO, prompt, chat or DEFAULT_CHAT)
 
     def saved(self, uri: str) -> None:
-        """Start turns for the instructions that the user has written in a saved document, if enabled."""
+        """Start turns for the instructions that the user has written in a saved document, if
+        enabled.
+        """
         document = self._workspace.document(uri)
         if document is None or not self._workspace.settings.instructions.on_save:
             return
@@ -180,7 +185,9 @@ class CommentRunner:
     def _is_users(
         self, comment: AiComment, document: TextDocument, lines: tuple[range, ...]
     ) -> bool:
-        """Return whether the user has written or changed a comment since the document was opened."""
+        """Return whether the user has written or changed a comment since the document was
+        opened.
+        """
         stretch = _range_of(document, comment)
         first, last = stretch.start.line, stretch.end.line
         if not any(first < part.stop and part.start <= last for part in lines):

@@ -1,7 +1,7 @@
 """Convert between the protocol's values and Stet's: positions, ranges, edits and notifications.
 
-The protocol counts columns in the negotiated encoding, Stet in code points. Positions out of range are
-clamped, as the protocol requires; editors do send them.
+The protocol counts columns in the negotiated encoding, Stet in code points. Positions out of range
+are clamped, as the protocol requires; editors do send them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,8 @@ def to_range(wire_range: lsp.Range, lines: Sequence[str], encoding: Encoding) ->
 
 
 def change_modification(params: object) -> Modification:
-    """Return the modification of `textDocument/didChange`; parsed by hand, as every keystroke sends it.
+    """Return the modification of `textDocument/didChange`; parsed by hand, as every keystroke sends
+    it.
 
     Raises:
         InvalidParams: If `params` does not have the shape that the protocol defines.
@@ -81,8 +82,8 @@ def _wire_edit(change: Mapping[str, object]) -> WireEdit:
 
 
 def to_wire_position(place: Position, lines: Sequence[str], encoding: Encoding) -> lsp.Position:
-    """Return `place` (code points) of a text with these `lines` as a position of the editor, clamped
-    to the text.
+    """Return `place` (code points) of a text with these `lines` as a position of the editor,
+    clamped to the text.
     """
     if place.line >= len(lines):
         place = Position(len(lines) - 1, len(lines[-1]))

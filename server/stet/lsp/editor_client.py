@@ -1,7 +1,7 @@
 """The requests to the editor, checked against its capabilities and with a time limit.
 
-No failure of the editor is raised: a refused edit, an error, null or no answer is an `ApplyOutcome`.
-`applied` is only what the editor claims; the text that it sends afterwards decides.
+No failure of the editor is raised: a refused edit, an error, null or no answer is an
+`ApplyOutcome`. `applied` is only what the editor claims; the text that it sends afterwards decides.
 
 The editor shows `Progress`, and the user can cancel it there. Its token is used once (clients of a
 multiplexer share a name space), and the editor must accept it first. The work does not wait for
@@ -166,8 +166,9 @@ class Client:
     async def create_file(self, label: str, uri: str, text: str) -> ApplyOutcome:
         """Ask the editor to create a file with a text.
 
-        The caller checks that there is no such file or buffer: without options some editors truncate
-        an existing file, and with the options that should prevent this Neovim creates no file.
+        The caller checks that there is no such file or buffer: without options some editors
+        truncate an existing file, and with the options that should prevent this Neovim creates no
+        file.
         """
         start = lsp.Position(0, 0)
         fill = document_edit(uri, None, [lsp.TextEdit(lsp.Range(start, start), text)])
@@ -269,7 +270,8 @@ class Client:
         """Show the user a message with buttons, and return the chosen one.
 
         Return None if the editor has no buttons, or the user chose none; so there must be another
-        way to answer. If the wait is cancelled, the editor is notified that the message is obsolete.
+        way to answer. If the wait is cancelled, the editor is notified that the message is
+        obsolete.
         """
         if not self._server.editor.message_requests:
             return None
@@ -297,7 +299,9 @@ class Client:
 
     @property
     def can_show_chat(self) -> bool:
-        """Whether the user can read a chat document in the editor; not in Stet's headless client."""
+        """Whether the user can read a chat document in the editor; not in Stet's headless
+        client.
+        """
         editor = self._server.editor
         return (editor.show_document or editor.opens_chat) and editor.name != HEADLESS
 
@@ -365,7 +369,9 @@ class Client:
         msg_id: str = "",
         level: int = logging.INFO,
     ) -> Any:
-        """Return the editor's answer; if there is none or it is an error, log this and return None."""
+        """Return the editor's answer; if there is none or it is an error, log this and return
+        None.
+        """
         try:
             return await self._server.protocol.ask(method, params, seconds, msg_id)
         except (TimeoutError, JsonRpcException) as error:

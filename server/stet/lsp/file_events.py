@@ -4,8 +4,8 @@
 watch files and report the change; with other editors, the files are read when the user requests
 pending hunks.
 
-`RenameTracker` handles `workspace/didRenameFiles`. Editors that don't send it close one document and
-open another with the same text, in either order, within a short time.
+`RenameTracker` handles `workspace/didRenameFiles`. Editors that don't send it close one document
+and open another with the same text, in either order, within a short time.
 """
 
 import asyncio
@@ -41,7 +41,8 @@ class DiskWatch:
         self._is_reading = False
 
     def changed(self, uris: Iterable[str]) -> None:
-        """Schedule a read of those files with hunks among files that were created, changed or deleted.
+        """Schedule a read of those files with hunks among files that were created, changed or
+        deleted.
 
         There may be very many files, nearly all of them without hunks.
         """
@@ -138,7 +139,9 @@ class RenameTracker:
         start: Start,
         renamed: Callable[[str, str], None] = lambda _old, _new: None,
     ) -> None:
-        """Create the tracker; `renamed` is called with the old and the new URI of a renamed file."""
+        """Create the tracker; `renamed` is called with the old and the new URI of a renamed
+        file.
+        """
         self._workspace = workspace
         self._ledger = ledger
         self._system = system
@@ -150,8 +153,8 @@ class RenameTracker:
     def rename(self, uri: str, new_uri: str) -> None:
         """Move the hunks after the file or folder `uri` was renamed to `new_uri`.
 
-        If `new_uri` can't be a tracked document, nothing is moved and a warning is logged: its hunks
-        could never be decided.
+        If `new_uri` can't be a tracked document, nothing is moved and a warning is logged: its
+        hunks could never be decided.
         """
         if canonical(uri) == canonical(new_uri):
             return
@@ -194,7 +197,9 @@ class RenameTracker:
         return None
 
     async def _check_rename(self, old: str, new: str) -> None:
-        """Move the hunks from `old` to `new` if these documents with one text are a renamed file."""
+        """Move the hunks from `old` to `new` if these documents with one text are a renamed
+        file.
+        """
         if not self._ledger.is_tracked(old):
             return
         # Pending hunks in the new file show that it was a separate file before.
@@ -207,7 +212,8 @@ class RenameTracker:
     def _is_rename(self, old: str, new: str, *, replaces: bool) -> bool:
         """Return whether the old file is missing, or the new file was just created.
 
-        If the new file `replaces` another, only the former counts: both may have been saved just now.
+        If the new file `replaces` another, only the former counts: both may have been saved just
+        now.
         """
         path, new_path = path_of(old), path_of(new)
         if path is None:

@@ -1,7 +1,9 @@
-"""The connections of the search index: file events, progress for the user, and an embeddings endpoint.
+"""The connections of the search index: file events, progress for the user, and an embeddings
+endpoint.
 
-`IndexFeed` forwards file events, never while a message is handled. `IndexView` shows the progress of a
-build. `EmbeddingPort` connects the index, which uses no network itself, to the endpoint of the settings.
+`IndexFeed` forwards file events, never while a message is handled. `IndexView` shows the progress
+of a build. `EmbeddingPort` connects the index, which uses no network itself, to the endpoint of the
+settings.
 """
 
 import asyncio
@@ -43,8 +45,8 @@ class IndexFeed:
     async def begin(self) -> None:
         """Build or update the index, `QUIET_SECONDS` after the start.
 
-        Without a workspace folder, nothing is read before the first search: the files beside a single
-        open file may be unrelated to it.
+        Without a workspace folder, nothing is read before the first search: the files beside a
+        single open file may be unrelated to it.
         """
         await asyncio.sleep(QUIET_SECONDS)
         if self._workspace.folders:
@@ -107,7 +109,9 @@ class IndexView:
         }
 
     def note_partial_answer(self, n_files_so_far: int | None) -> None:
-        """Inform the user, once for each build, that a search used an index that is still being built."""
+        """Inform the user, once for each build, that a search used an index that is still being
+        built.
+        """
         if n_files_so_far is not None and not self._has_reported_partial:
             self._has_reported_partial = True
             self._client.show_message(
@@ -170,7 +174,9 @@ class EmbeddingPort:
     """A `VectorSource` that uses `stet.llm`."""
 
     def __init__(self, system: System, workspace: Workspace) -> None:
-        """Create the adapter; `system` has the keys, `workspace` the redactor and the request log."""
+        """Create the adapter; `system` has the keys, `workspace` the redactor and the request
+        log.
+        """
         self._system = system
         self._workspace = workspace
 

@@ -1,14 +1,14 @@
 """Blocks in the text: hunks that are shown as blocks, and blocks that another program has written.
 
-`InlineStyle` (`edit.reviewStyle: "inline"`) inserts the blocks of a turn when the turn is over, so that
-line numbers stay valid while it runs. An edit of a file removes the file's blocks first. If the editor
-refuses the blocks, the hunks are shown in the margin only, which always works.
+`InlineStyle` (`edit.reviewStyle: "inline"`) inserts the blocks of a turn when the turn is over, so
+that line numbers stay valid while it runs. An edit of a file removes the file's blocks first. If
+the editor refuses the blocks, the hunks are shown in the margin only, which always works.
 
-`BlockImport` searches for blocks when a note is opened or saved or a block is typed, and in a note that is
-not open when the user names it or the agent proposes a change of it. A worker thread searches; the ledger
-imports the blocks on the event loop, after the hunks of earlier runs are restored, so that the block of a
-hunk is not imported twice. Notes that the agent only reads are left out: "accept all" would accept
-changes that the user has not asked about.
+`BlockImport` searches for blocks when a note is opened or saved or a block is typed, and in a note
+that is not open when the user names it or the agent proposes a change of it. A worker thread
+searches; the ledger imports the blocks on the event loop, after the hunks of earlier runs are
+restored, so that the block of a hunk is not imported twice. Notes that the agent only reads are
+left out: "accept all" would accept changes that the user has not asked about.
 """
 
 import asyncio
@@ -53,7 +53,9 @@ class InlineStyle:
         return self._workspace.settings.edit.review_style == "inline"
 
     def handle_event(self, event: AgentEvent) -> None:
-        """Handle an event of a turn: at its end, insert the blocks of its hunks if this is enabled."""
+        """Handle an event of a turn: at its end, insert the blocks of its hunks if this is
+        enabled.
+        """
         if not isinstance(event, TurnEnded) or not self._is_wanted:
             return
         hunks = self._ledger.hunks(turn=event.turn.id)
@@ -66,11 +68,15 @@ class InlineStyle:
             self._show([self._ledger.hunk(hunk_id).uri for hunk_id in hunk_ids])
 
     def markers(self, hunk_id: str) -> None:
-        """Start to insert the conflict markers of a hunk, so that the user can resolve it in the text."""
+        """Start to insert the conflict markers of a hunk, so that the user can resolve it in the
+        text.
+        """
         self._client.start(self._mark(hunk_id), f"mark {hunk_id}")
 
     def reject(self, hunk_id: str, reason: str) -> None:
-        """Start to reject a hunk and remove its block; one edit removes all such blocks of a file."""
+        """Start to reject a hunk and remove its block; one edit removes all such blocks of a
+        file.
+        """
         uri = self._ledger.hunk(hunk_id).uri
         waiting = self._rejected.setdefault(canonical(uri), {})
         if not waiting:
@@ -154,8 +160,8 @@ class InlineStyle:
         *,
         is_asked: bool = False,
     ) -> None:
-        """Apply an edit. If this fails, the text is unchanged: log the reason, and inform the user if
-        they requested the edit (`is_asked`).
+        """Apply an edit. If this fails, the text is unchanged: log the reason, and inform the user
+        if they requested the edit (`is_asked`).
         """
         try:
             await self._delivery.write(uri, edit_of, label)
@@ -204,7 +210,9 @@ class BlockImport:
         await self._import_due()
 
     def opened(self, uri: str) -> None:
-        """Handle a document that was opened or saved: import its blocks and report unreadable ones."""
+        """Handle a document that was opened or saved: import its blocks and report unreadable
+        ones.
+        """
         if self._is_note(uri):
             self.notes.add(canonical(uri))
             self._schedule_import(uri, notify=True)
@@ -231,8 +239,8 @@ class BlockImport:
         self._watched.discard(canonical(uri))
 
     def needs_import(self, uri: str) -> bool:
-        """Return whether `import_named` may find blocks in a document: the document is a note that is
-        not open, or an open note that has changed since the last import.
+        """Return whether `import_named` may find blocks in a document: the document is a note that
+        is not open, or an open note that has changed since the last import.
         """
         if not self._may_begin or not self._is_note(uri):
             return False
@@ -250,7 +258,9 @@ class BlockImport:
             await self._import_open(uri, notify=self._due.pop(canonical(uri), False))
 
     async def import_asked(self, ask: Ask) -> None:
-        """Import the blocks of the notes that a question names: its own document and attached files."""
+        """Import the blocks of the notes that a question names: its own document and attached
+        files.
+        """
         attached = ask.attachments or self._workspace.attachments
         about = [ask.place.uri] if ask.place.uri else []
         for uri in (*about, *(attached.files if attached else ())):
@@ -367,7 +377,9 @@ class BlockImport:
 
 
 def _find_on_disk(uri: str, snapshot: Snapshot) -> BlockDraft | None:
-    """Return the blocks of a file; None if the file can't or must not be read. Block on the disk."""
+    """Return the blocks of a file; None if the file can't or must not be read. Block on the
+    disk.
+    """
     try:
         document = snapshot.document_with_blocks(uri)
     except NotShown:

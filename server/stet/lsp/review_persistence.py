@@ -38,9 +38,9 @@ from stet.workspace.workspace import Workspace
 def completed_operations(system: System, hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
     """Return the sent hunks whose operations are done according to the disk. Block on the disk.
 
-    A move is done if the old file is missing and the new one exists; a removal, if the file is missing
-    and the trash has its text; the creation of an empty file, if there is an empty file. Other new
-    files are recognized by their text.
+    A move is done if the old file is missing and the new one exists; a removal, if the file is
+    missing and the trash has its text; the creation of an empty file, if there is an empty file.
+    Other new files are recognized by their text.
     """
     return tuple(hunk for hunk in hunks if hunk.state is HunkState.SENT and _is_done(system, hunk))
 
@@ -79,9 +79,13 @@ DAY = 86_400.0
 _MOST_ATTEMPTS = 5
 """The most attempts to find places, if documents are opened, closed or written meanwhile."""
 TRASH_DAYS = 31
-"""The days after which a removed file is deleted: a day more than hunks, which can restore it, are kept."""
+"""The days after which a removed file is deleted: a day more than hunks, which can restore it, are
+kept.
+"""
 UNUSED_DAYS = 90
-"""The days after which the state of a missing workspace is deleted: its disk may be detached for a while."""
+"""The days after which the state of a missing workspace is deleted: its disk may be detached for a
+while.
+"""
 
 log = logging.getLogger(__name__)
 
@@ -207,7 +211,8 @@ class ReviewPersistence:
         return prepare_restore(restored, texts, known)
 
     def _tidy(self, hunks: Sequence[Hunk], folders: Sequence[str]) -> None:
-        """Remove old files from the trash and unused state folders. Block on the disk, maybe for long.
+        """Remove old files from the trash and unused state folders. Block on the disk, maybe for
+        long.
 
         Args:
             hunks: The restored hunks.
@@ -262,7 +267,9 @@ class ReviewPersistence:
         _ = self._spawn(asyncio.to_thread(self._store.flush), "saving positions of hunks")
 
     def _save_positions(self) -> None:
-        """Pass the hunk positions of changed files to the store, which writes them later in this order."""
+        """Pass the hunk positions of changed files to the store, which writes them later in this
+        order.
+        """
         snapshots = (self._ledger.anchor_snapshot(uri) for uri in self._due)
         self._store.note_snapshots([snapshot for snapshot in snapshots if snapshot is not None])
         self._due.clear()
@@ -271,11 +278,15 @@ class ReviewPersistence:
 SOON_SECONDS = 1.0
 LATER_SECONDS = 5.0
 N_SOON = 60
-"""The number of retries of a refused write after `SOON_SECONDS` each; later ones use `LATER_SECONDS`."""
+"""The number of retries of a refused write after `SOON_SECONDS` each; later ones use
+`LATER_SECONDS`.
+"""
 
 
 class StoreMaintenance:
-    """The task that calls `StateStore.flush` in a worker thread while the store has unwritten data."""
+    """The task that calls `StateStore.flush` in a worker thread while the store has unwritten
+    data.
+    """
 
     def __init__(
         self,

@@ -3,12 +3,14 @@
 - `mutates`: a notification changes the state. A plain `def`, run at once, in message order, no I/O.
 - `reads`: a request is answered from state within milliseconds.
 - `reads_or_waits`: a request that is nearly always answered from state.
-- `reads_async`: a request that is answered by a coroutine, which ends if the editor cancels the request.
+- `reads_async`: a request that is answered by a coroutine, which ends if the editor cancels the
+  request.
 - `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, passes the work to
   `Tasks` and returns: the reply is sent before the work begins. If its answer needs the disk, it
   returns a coroutine that reads the disk in a worker thread; other messages are handled meanwhile.
 
-No error crosses the boundary. Until the server is ready, commands are queued in order (`Readiness`).
+No error crosses the boundary. Until the server is ready, commands are queued in order
+(`Readiness`).
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework examines the
 names and annotations of registered functions (a `functools.partial` would be called with the wrong
@@ -39,7 +41,9 @@ READY_SECONDS = 10.0
 
 
 class Readiness(asyncio.Event):
-    """The event that settings are read and proposals, chats and presets of earlier runs are restored."""
+    """The event that settings are read and proposals, chats and presets of earlier runs are
+    restored.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,7 +87,9 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Callable[..., object]:
-        """Return a function that calls the function named `attribute`; each call looks up the name."""
+        """Return a function that calls the function named `attribute`; each call looks up the
+        name.
+        """
 
         def call(*arguments: object, **named: object) -> object:
             return getattr(import_module(self._name), attribute)(*arguments, **named)

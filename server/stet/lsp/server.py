@@ -1,4 +1,5 @@
-"""The routing table: every method and command that Stet answers, and the run of a server. Start here.
+"""The routing table: every method and command that Stet answers, and the run of a server. Start
+here.
 
 Each verb of the router defines what a handler may do; see `stet.lsp.routing`.
 """
@@ -113,8 +114,8 @@ def build_server(
 def _commands(route: "Router[ServerState]") -> None:
     """Register the commands. They answer at once, unless they need the disk.
 
-    Their work continues in tasks. Until the server is ready commands wait, except those that need no
-    state of earlier runs.
+    Their work continues in tasks. Until the server is ready commands wait, except those that need
+    no state of earlier runs.
     """
     route.command("stet.ask", turn_commands.ask, at_once=True)
     route.command("stet.turn", turn_commands.turn)
@@ -155,7 +156,8 @@ def _commands(route: "Router[ServerState]") -> None:
 
 
 def with_import(handler: Handler) -> Handler:
-    """Return a handler that imports the blocks of the note that a command names, then calls `handler`.
+    """Return a handler that imports the blocks of the note that a command names, then calls
+    `handler`.
 
     A command without `uri` or `file`, or for a note that needs no import, is answered at once.
     """
@@ -221,7 +223,8 @@ def serve(reports: CrashReporter, *, log_level_given: bool = False) -> int:
 
     Args:
         reports: The crash reporter, which already is a handler of the log.
-        log_level_given: Whether the command line set the log level, which settings then don't change.
+        log_level_given: Whether the command line set the log level, which settings then don't
+            change.
     """
     server = build_server(log_level_given=log_level_given, operations=Observability(reports))
     return serve_session(server)

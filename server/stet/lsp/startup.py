@@ -1,8 +1,9 @@
 """The startup after `initialize`: read settings, restore proposals of earlier runs, import modules.
 
-`initialize` is answered first. Then the settings are requested and checked, and modules that take long
-to import (tools and their schemas, the model's client) are imported in a thread, so that the first
-question does not wait for them. Until then questions and commands wait, but no other messages.
+`initialize` is answered first. Then the settings are requested and checked, and modules that take
+long to import (tools and their schemas, the model's client) are imported in a thread, so that the
+first question does not wait for them. Until then questions and commands wait, but no other
+messages.
 """
 
 import asyncio
@@ -28,7 +29,9 @@ log = logging.getLogger(__name__)
 
 NOT_STARTED = "Stet could not start; see its log"
 _MOST_PROBLEMS = 10
-"""The most problems of settings that one message shows; another person's file may have thousands."""
+"""The most problems of settings that one message shows; another person's file may have
+thousands.
+"""
 _MAX_PROBLEM = 500
 """The most characters of a problem in the message."""
 
@@ -64,7 +67,8 @@ class Startup:
             observability: The crash reports and the trace, which get the settings.
             options: The `initializationOptions`, as the editor sent them.
             log_level_given: Whether the command line set the log level.
-            load: A function that imports and creates the pipeline of turns; slow, called in a thread.
+            load: A function that imports and creates the pipeline of turns; slow, called in a
+                thread.
             restore: A function that restores the state of earlier runs.
             settings_changed: A function that is called after the settings have changed.
         """

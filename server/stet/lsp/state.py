@@ -263,7 +263,8 @@ class ServerState:
             server: The server of the framework.
             system: The access to the disk, processes and the clock.
             observability: The crash reports, and the trace of the model.
-            log_level_given: Whether the command line set the log level, which settings then don't change.
+            log_level_given: Whether the command line set the log level, which settings then don't
+                change.
         """
         self.server = server
         self.system = system

@@ -1,8 +1,9 @@
-"""Tasks that outlive the message that started them: referenced, errors logged, cancelled at shutdown.
+"""Tasks that outlive the message that started them: referenced, errors logged, cancelled at
+shutdown.
 
-asyncio keeps only weak references to tasks and reports their errors when they are collected. This is the
-only module that creates tasks. `LatestRequest` runs requests that a newer one makes obsolete, as an editor
-sends a request with every letter.
+asyncio keeps only weak references to tasks and reports their errors when they are collected. This
+is the only module that creates tasks. `LatestRequest` runs requests that a newer one makes
+obsolete, as an editor sends a request with every letter.
 """
 
 import asyncio
@@ -51,7 +52,9 @@ class Tasks:
             task.cancel()
 
     async def close(self, seconds: float = 2.0) -> None:
-        """Cancel all tasks and wait for their ends, at most `seconds`; log the tasks that still run."""
+        """Cancel all tasks and wait for their ends, at most `seconds`; log the tasks that still
+        run.
+        """
         self.cancel()
         if not self._tasks:
             return

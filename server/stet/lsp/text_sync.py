@@ -1,10 +1,10 @@
 """Text synchronization: apply a change to the workspace first, then to the hunks in the document.
 
 `ReorderBuffer` sorts the changes of an editor that sends them out of order. Helix up to 25.01 sends
-every notification in a separate task, so keys that arrive at once (a paste, a macro, a key held down)
-are sent as versions 9, 10, 14, 11, 12, 13, 15. Its versions count by one. So a change after a gap in
-the versions is held back, and changes are applied in the order of versions. A missing change is awaited
-for `HOLD_SECONDS` only: Helix also counts changes that it reverts and never sends.
+every notification in a separate task, so keys that arrive at once (a paste, a macro, a key held
+down) are sent as versions 9, 10, 14, 11, 12, 13, 15. Its versions count by one. So a change after a
+gap in the versions is held back, and changes are applied in the order of versions. A missing change
+is awaited for `HOLD_SECONDS` only: Helix also counts changes that it reverts and never sends.
 """
 
 import asyncio
@@ -28,7 +28,9 @@ from stet.workspace.workspace import Modification, ModificationKind, Workspace
 log = logging.getLogger(__name__)
 
 HOLD_SECONDS = 0.4
-"""The time for which a change waits for earlier ones; overtaken changes arrive within milliseconds."""
+"""The time for which a change waits for earlier ones; overtaken changes arrive within
+milliseconds.
+"""
 MAX_WAITING = 1000
 """The most waiting changes of one document; keys that arrive at once are fewer."""
 
@@ -44,7 +46,9 @@ class ReorderBuffer:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def opened(self, uri: str, version: int) -> None:
-        """Start a document at `version`. Apply waiting changes first: they belong to its earlier text."""
+        """Start a document at `version`. Apply waiting changes first: they belong to its earlier
+        text.
+        """
         key = canonical(uri)
         self._flush(key)
         self._last[key] = version
@@ -87,7 +91,9 @@ class ReorderBuffer:
             self._timers[key] = loop.call_later(HOLD_SECONDS, self._flush, key)
 
     def _flush(self, key: str) -> None:
-        """Apply all waiting changes in the order of versions; missing ones are not awaited any more."""
+        """Apply all waiting changes in the order of versions; missing ones are not awaited any
+        more.
+        """
         waiting = self._forget(key)
         for version in sorted(waiting):
             self._last[key] = version
@@ -188,7 +194,9 @@ class TextSync:
                 self.blocks.changed(uri, changes, lines)
 
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
-        """Handle a document that was saved. If the editor sends the text, this text is authoritative."""
+        """Handle a document that was saved. If the editor sends the text, this text is
+        authoritative.
+        """
         uri = params.text_document.uri
         modification = Modification(ModificationKind.SAVED, uri, text=params.text)
         if canonical(uri) in self.generated.opened:

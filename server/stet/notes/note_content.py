@@ -68,7 +68,9 @@ def add_tags(text: str, tags: Sequence[str]) -> tuple[TextEdit, tuple[str, ...]]
 
 
 def property_tags(properties: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the tags among the properties of a note (`stet.notes.note_properties`), without `#`."""
+    """Return the tags among the properties of a note (`stet.notes.note_properties`), without
+    `#`.
+    """
     values = [
         each
         for name, value in properties.items()

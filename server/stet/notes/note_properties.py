@@ -54,7 +54,8 @@ def edit_properties(
     A text without front matter gets one. Values are those of JSON.
 
     Raises:
-        InvalidYaml: If the front matter can't be read, or can't be changed without touching the rest.
+        InvalidYaml: If the front matter can't be read, or can't be changed without touching the
+            rest.
     """
     front = _front_matter(text)
     end = dominant_line_end(text)

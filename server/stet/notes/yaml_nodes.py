@@ -129,7 +129,9 @@ def _composed(yaml: str, first_line: int) -> Node:
 
 
 def nodes_in(node: Node) -> Iterator[Node]:
-    """Yield `node` and all nodes in it, aliases followed; a few more than `MAX_NODES` at the most."""
+    """Yield `node` and all nodes in it, aliases followed; a few more than `MAX_NODES` at the
+    most.
+    """
     todo = [node]
     for _ in range(MAX_NODES + 2):
         if not todo:

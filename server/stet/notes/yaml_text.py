@@ -83,7 +83,9 @@ def format_block(value: Mapping[str, object] | Sequence[object], indent: str, en
 
 
 def format_line(value: object, style: str | None = None) -> str:
-    """Return a value on the line of its name or dash: a text with its quote, or as `format_flow`."""
+    """Return a value on the line of its name or dash: a text with its quote, or as
+    `format_flow`.
+    """
     return format_scalar(value, style) if isinstance(value, str) else format_flow(value)
 
 

@@ -1,8 +1,8 @@
 """Crash reports: what is reported, what a report contains, and where reports are kept.
 
-A record of the log at level error that has an exception is a bug of Stet. `CrashReporter` listens to
-the log, so code that logs a bug (`stet.lsp.routing`, `stet.lsp.tasks`, the agent) need not know of
-reports, and neither does a library whose callback fails in the event loop.
+A record of the log at level error that has an exception is a bug of Stet. `CrashReporter` listens
+to the log, so code that logs a bug (`stet.lsp.routing`, `stet.lsp.tasks`, the agent) need not know
+of reports, and neither does a library whose callback fails in the event loop.
 
 `FaultLog` covers failures that no handler sees: a fault in native code, an abort. Python's
 `faulthandler` writes into a file that is created at the start and removed at an orderly end. The

@@ -1,7 +1,8 @@
 """The handlers of the log: standard error and a file. Neither fails or blocks the code that logs.
 
 Each process has a log file of its own, a `RotatingFileHandler` of the standard library. The file is
-created with the first record and is private. If it cannot be written, it is tried again after a while.
+created with the first record and is private. If it cannot be written, it is tried again after a
+while.
 """
 
 import logging
@@ -85,8 +86,8 @@ RETRY_SECONDS = 30.0
 class LazyLogFile(SafeHandler):
     """A log file in the platform's log folder, readable by its owner only, rotated at 1 MB.
 
-    If the file can't be written or rotated, the log says so once on stderr, and the file is tried again
-    after a while: a full disk may have room again.
+    If the file can't be written or rotated, the log says so once on stderr, and the file is tried
+    again after a while: a full disk may have room again.
     """
 
     def __init__(

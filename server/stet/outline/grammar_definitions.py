@@ -1,8 +1,8 @@
 r"""Find functions, classes and the like in a text by the grammar of its language (tree-sitter).
 
-Called only in a process that may be killed (`system/worker_process.py`): a parser can take minutes for a
-short malicious text, and can't be interrupted. A language whose package `tree_sitter_NAME` is not
-installed has no grammar here.
+Called only in a process that may be killed (`system/worker_process.py`): a parser can take minutes
+for a short malicious text, and can't be interrupted. A language whose package `tree_sitter_NAME` is
+not installed has no grammar here.
 
 Queries in tree-sitter's language find the definitions. `@type` is a definition that contains
 others, `@function` any other definition, `@outer` a node that wraps a definition and belongs to

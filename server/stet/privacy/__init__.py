@@ -1,1 +1,3 @@
-"""Hide what must not leave the machine: secrets, marks in their place, and the provenance of text."""
+"""Hide what must not leave the machine: secrets, marks in their place, and the provenance of
+text.
+"""

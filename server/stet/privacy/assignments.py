@@ -67,7 +67,9 @@ _MARKUP = re.compile(
     r"[\w.-]{0,24}(?:\"[^<>\"]{0,40})?(?:</(?:key|name|Name|Key)>\s{0,80}<(?:string|value|Value|String)(?:[ ][^<>]{0,60})?)?>"
     r"\s{0,40}(?:<!\[CDATA\[|<value>\s{0,20})?(?P<secret>[^<>\s\"']{6,200})\s{0,40}(?:\]\]>|</value>\s{0,20})?</"
 )
-"""`<password>...</password>`, `<string name="api_key">...</string>`, `<key>token</key><string>...</string>`."""
+"""`<password>...</password>`, `<string name="api_key">...</string>`,
+`<key>token</key><string>...</string>`.
+"""
 _BARE = re.compile(
     r"(?P<name>[\w-]{0,24})(?P<sign>[ \t]{0,3}[:=][ \t]{0,3})"
     r"(?P<secret>[^\s\"'`,;(){}\[\]<>$]{6,200})(?=[\s&;,\"'`]|\Z)"
@@ -143,7 +145,9 @@ def _without_quotes(text: str, start: int, end: int, before: str) -> Iterator[re
 
 
 def _is_on_next_line(match: re.Match[str], kind: str) -> bool:
-    """Return whether a value on the line after its name is a secret: in quotes, folded, or no code."""
+    """Return whether a value on the line after its name is a secret: in quotes, folded, or no
+    code.
+    """
     value = match["secret"]
     if not _is_secret(value, kind):
         return False
@@ -363,7 +367,9 @@ def is_named_secret(text: str, start: int) -> bool:
 
 
 def _name_at_end(head: str, signs: str) -> tuple[str, str, str] | None:
-    """Return the name at the end of a text, the signs after the name and the text before the name."""
+    """Return the name at the end of a text, the signs after the name and the text before the
+    name.
+    """
     cut = head.rstrip(signs)
     found = _NAME_BACKWARDS.match(cut[::-1])
     if found is None:

@@ -322,7 +322,9 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
 
 
 def private_key_lines(text: str) -> tuple[str, ...]:
-    """Return the lines of all private keys in a text that are long enough to be recognized again."""
+    """Return the lines of all private keys in a text that are long enough to be recognized
+    again.
+    """
     return tuple(text[start:end] for start, end, _ in _private_keys(text) if end - start > 15)
 
 

@@ -1,10 +1,11 @@
 """All pending hunks as one unified diff, and the user's decisions by editing the diff.
 
-What remains in the page stays pending or, in a page that accepts, is accepted. Each hunk has a separate `@@` section with its id, even if the next hunk is near, because each hunk
-is decided separately. A hunk that the user has removed from the page is rejected. A hunk with other
-`+` lines is amended. A hunk with other changed lines is not decided but reported, and so are all
-hunks if the page is damaged. White space at the ends of lines is ignored, because editors remove
-it; so are line ends.
+What remains in the diff document stays pending or, in a diff document that accepts, is accepted.
+Each hunk has a separate `@@` section with its id, even if the next hunk is near, because each hunk
+is decided separately. A hunk that the user has removed from the diff document is rejected. A hunk
+with other `+` lines is amended. A hunk with other changed lines is not decided but reported, and so
+are all hunks if the diff document is damaged. White space at the ends of lines is ignored, because
+editors remove it; so are line ends.
 """
 
 import re
@@ -63,13 +64,14 @@ class DiffSection:
 
 @dataclass(frozen=True, slots=True)
 class DiffDocument:
-    """A page as it was written.
+    """A diff document as it was written.
 
     Attributes:
         text: The whole text.
-        name: The name in the first line, by which an edited page is compared with the right one.
+        name: The name in the first line, by which an edited diff document is compared with the
+            right one.
         sections: The sections of the hunks, in order.
-        accepts: Whether saving the page accepts what remains in it.
+        accepts: Whether saving the diff document accepts what remains in it.
     """
 
     text: str
@@ -80,7 +82,7 @@ class DiffDocument:
 
 @dataclass(frozen=True, slots=True)
 class DiffDecisions:
-    """The user's decisions in a page.
+    """The user's decisions in a diff document.
 
     Attributes:
         rejected: The ids of the removed hunks, in order.
@@ -94,7 +96,7 @@ class DiffDecisions:
 
 
 def document_name(text: str) -> str | None:
-    """Return the name of the page of an edited text; None if its first line is missing."""
+    """Return the name of the diff document of an edited text; None if its first line is missing."""
     found = (_NAME.match(line) for line in split_lines(text) if line.startswith(FIRST_LINE))
     return next((match[1] for match in found if match), None)
 
@@ -202,7 +204,9 @@ def _new_text(section: DiffSection, now: Sequence[str]) -> str | None:
 
 
 def _ended(lines: list[str], now: Sequence[str], end: str, *, open_end: bool) -> str:
-    """Join `lines`; the last line lacks a line end only if it did before and the page says so."""
+    """Join `lines`; the last line lacks a line end only if it did before and the diff document says
+    so.
+    """
     if not lines:
         return ""
     *above, last = [line if line != without_end(line) else f"{line}{end}" for line in lines]
@@ -213,7 +217,7 @@ def _ended(lines: list[str], now: Sequence[str], end: str, *, open_end: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class DiffLocation:
-    """A line that a page shows, relative to a hunk, whose place may change.
+    """A line that a diff document shows, relative to a hunk, whose place may change.
 
     Attributes:
         hunk: The id of the hunk.
@@ -242,12 +246,13 @@ class DiffLocation:
 
 
 def locate_line(document: DiffDocument, text: str, line: int) -> DiffLocation | None:
-    """Return the location that a line of a page shows.
+    """Return the location that a line of a diff document shows.
 
     Args:
-        document: The page as it was written.
-        text: The current text of the page.
-        line: The line of the page, 0-based. A line in a file's heading means its first hunk.
+        document: The diff document as it was written.
+        text: The current text of the diff document.
+        line: The line of the diff document, 0-based. A line in a file's heading means its first
+            hunk.
 
     Returns:
         None for a line above all files, and for unknown hunks.
@@ -298,7 +303,7 @@ def render_diff(
         hunks: The hunks, in any order.
         texts: The current texts of their files, by URI in the hunks' spelling.
         name_of: Returns the displayed name of a file, by URI.
-        accepts: Whether saving the page accepts what remains in it.
+        accepts: Whether saving the diff document accepts what remains in it.
     """
     parts: list[str] = []
     sections: list[DiffSection] = []

@@ -65,9 +65,10 @@ class DisplayLine:
 def display_lines(hunk: Hunk) -> list[DisplayLine]:
     """Return the lines of a hunk in the order in which they are displayed.
 
-    The deleted and the context lines are the lines of the text at the hunk's range; the inserted and
-    the context lines are the proposed lines. A conflict shows the user's lines and the lines that
-    the agent has proposed. A move has no lines, and a removed file at most `MAX_REMOVED_LINES`.
+    The deleted and the context lines are the lines of the text at the hunk's range; the inserted
+    and the context lines are the proposed lines. A conflict shows the user's lines and the lines
+    that the agent has proposed. A move has no lines, and a removed file at most
+    `MAX_REMOVED_LINES`.
     """
     if hunk.kind is HunkKind.MOVE:
         return []
@@ -180,7 +181,9 @@ def _is_word(token: str) -> bool:
 
 
 def _excerpt(text: str, changes: Sequence[Span]) -> tuple[Span, ...]:
-    """Return the sentences of a long `text` that contain one of `changes`; neighbours are joined."""
+    """Return the sentences of a long `text` that contain one of `changes`; neighbours are
+    joined.
+    """
     if len(text) <= LONG_LINE:
         return ()
     ends = [*(found.end() for found in _END_OF_SENTENCE.finditer(text)), len(text)]

@@ -208,7 +208,9 @@ class ReviewLedger:
         return bool(replacing_turn(self._store, self._store[hunk_id]))
 
     def can_replace_back(self, hunk_id: str) -> bool:
-        """Return whether a hunk was superseded by a hunk of another turn that is not in the text."""
+        """Return whether a hunk was superseded by a hunk of another turn that is not in the
+        text.
+        """
         other = replacement(self._store, self._store[hunk_id])
         return other is not None and other.state not in {HunkState.SENT, HunkState.ACCEPTED}
 

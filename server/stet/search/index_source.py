@@ -146,8 +146,8 @@ def watch_folders(
 ) -> None:
     """Call `changed` with a message for each change below `folders`.
 
-    The first message asks for a scan, at most 5 s after the start: a file may have changed after the
-    last scan and before the system watched its folder.
+    The first message asks for a scan, at most 5 s after the start: a file may have changed after
+    the last scan and before the system watched its folder.
 
     Args:
         folders: The roots.

@@ -27,7 +27,8 @@ def best_by_words(
 
     Args:
         ask: Returns the best `limit` chunks for a query in the syntax of FTS5.
-        terms: The words, the rarest first, each with the number of chunks that it is in, at least 1.
+        terms: The words, the rarest first, each with the number of chunks that it is in, at least
+            1.
         limit: The maximum number of chunks.
         n_chunks: The number of chunks in the index.
     """

@@ -8,8 +8,8 @@
     await asyncio.to_thread(store.close)
 
 Hunks in a very long text (`stet.text.large_document`) are written together with the text by
-`flush`, which `persist` requests by `wake`. A kill before the flush loses the latest change of these
-hunks.
+`flush`, which `persist` requests by `wake`. A kill before the flush loses the latest change of
+these hunks.
 
 A failure of the disk never reaches the caller. Data that could not be written stays in memory and
 is written again with the next write and by `flush`, which `wake` requests; the user is notified
@@ -148,7 +148,9 @@ class StateStore:
             self._write()
 
     def note_snapshots(self, snapshots: Sequence[AnchorSnapshot]) -> None:
-        """Record the present places of the hunks of some files for the next `flush` or `persist`."""
+        """Record the present places of the hunks of some files for the next `flush` or
+        `persist`.
+        """
         with self._lock:
             others = [
                 snapshot for snapshot in snapshots if not self._deferred.add_if_long((), [snapshot])

@@ -156,7 +156,8 @@ class NumberAllocator:
 class DeferredWrites:
     """Hunks and very long texts that are written by the next `flush`.
 
-    They wait until a worker has compressed the texts. Call all methods but `pack` with the store's lock.
+    They wait until a worker has compressed the texts. Call all methods but `pack` with the store's
+    lock.
     """
 
     def __init__(self) -> None:
@@ -171,7 +172,9 @@ class DeferredWrites:
     def add_if_long(
         self, hunks: Sequence[Hunk], snapshots: Sequence[AnchorSnapshot], *, decision: bool = False
     ) -> bool:
-        """Add hunks and their texts if one of the texts is very long. Return whether they were added."""
+        """Add hunks and their texts if one of the texts is very long. Return whether they were
+        added.
+        """
         if all(len(snapshot.text) < LARGE for snapshot in snapshots):
             return False
         self._batch.add(hunks, snapshots, decision=decision)

@@ -83,7 +83,9 @@ class WriteFailures:
         self._has_warned = False
 
     def add(self, fault: Exception, *, is_unread: bool = False) -> None:
-        """Record a failure. With `is_unread`, the state of earlier runs could not be read either."""
+        """Record a failure. With `is_unread`, the state of earlier runs could not be read
+        either.
+        """
         is_passing = isinstance(fault, DatabaseBusy)
         self._failed_at = self._clock()
         self._pause = RETRY_SECONDS if is_passing else FULL_SECONDS

@@ -208,8 +208,8 @@ _MAX_MARKS = 4
 
 
 def instruction_on_line(line: str) -> tuple[Marker | None, str]:
-    """Return the mark of a comment on this line, and its text without sign and mark, by a quick check.
-    Return None and "" for a line without a mark.
+    """Return the mark of a comment on this line, and its text without sign and mark, by a quick
+    check. Return None and "" for a line without a mark.
 
     A string that looks like a comment is treated as a comment. A line of a comment whose sign is on
     another line counts only if the line contains the comment's end.

@@ -1,7 +1,7 @@
 """Decoders for untrusted input, with bounds on the memory and the time that a few bytes can take.
 
-- `ContentDecoder` decodes compressed HTTP bodies in small steps, so that a hostile body takes neither
-  memory nor time:
+- `ContentDecoder` decodes compressed HTTP bodies in small steps, so that a hostile body takes
+  neither memory nor time:
 
       decoder = ContentDecoder(response.headers.get("content-encoding", ""))
       for piece in decoder.feed(raw):
@@ -10,8 +10,8 @@
 
   Decoding gzip within gzip step by step is needed: 4 MB may hold gigabytes that decode to nothing.
 - `parse_bounded` reads JSON with a limited number of parts.
-- `unescape_entities` replaces HTML's character references. The standard library converts a number of
-  any length, which raises `ValueError` from 4,300 digits on; no character needs more than seven.
+- `unescape_entities` replaces HTML's character references. The standard library converts a number
+  of any length, which raises `ValueError` from 4,300 digits on; no character needs more than seven.
 """
 
 import html
@@ -67,7 +67,8 @@ class ContentDecoder:
         """Decode the next part of the body, and yield the output of each step, which may be empty.
 
         Raises:
-            InvalidContentCoding: If the part is not in the coding, or decodes to nothing for too long.
+            InvalidContentCoding: If the part is not in the coding, or decodes to nothing for too
+                long.
         """
         for at in range(0, len(data), PIECE):
             pieces: Iterable[bytes] = (data[at : at + PIECE],)

@@ -140,7 +140,9 @@ def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
 
 
 def line_edit(old: Sequence[str], new: Sequence[str], start: int = 0) -> TextEdit:
-    """Return the edit of whole lines that turns the lines `old`, at the offset `start`, into `new`."""
+    """Return the edit of whole lines that turns the lines `old`, at the offset `start`, into
+    `new`.
+    """
     starts = list(accumulate(map(len, old), initial=start))
     return TextEdit(
         tuple(

@@ -141,7 +141,9 @@ def touched_lines(changes: Iterable[TextChange]) -> tuple[range, ...]:
 
 
 def _after_change(touched: list[tuple[int, int]], effect: LineChange) -> list[tuple[int, int]]:
-    """Return the stretches (half-open) after a change of lines, including the lines of the change."""
+    """Return the stretches (half-open) after a change of lines, including the lines of the
+    change.
+    """
     first, removed, added = effect
     moved = added - removed
     found = [(first, first + added)]
@@ -231,10 +233,10 @@ class TextEdit:
         left, done = [*_pieces_after(self)][::-1], 0
         made: list[_Piece] = []
         for replacement in then.replacements:
-            made += _taken(left, replacement.start - done)
+            made += _split_off(left, replacement.start - done)
             made.append(_Piece(len(replacement.text), text=replacement.text))
             done = replacement.end
-            _taken(left, replacement.end - replacement.start)
+            _split_off(left, replacement.end - replacement.start)
         return TextEdit(tuple(_replacements([*made, *reversed(left)])))
 
     def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
@@ -277,7 +279,9 @@ _ENDLESS = 2**62
 
 
 class _Piece(NamedTuple):
-    """A part of an edited text: `n` code points of the old text from `start` on, or a new `text`."""
+    """A part of an edited text: `n` code points of the old text from `start` on, or a new
+    `text`.
+    """
 
     n: int
     start: int = 0
@@ -294,7 +298,7 @@ def _pieces_after(edit: TextEdit) -> Iterator[_Piece]:
     yield _Piece(_ENDLESS, done)
 
 
-def _taken(left: list[_Piece], n: int) -> list[_Piece]:
+def _split_off(left: list[_Piece], n: int) -> list[_Piece]:
     """Remove and return the first `n` code points of `left`, whose parts are in reverse order."""
     taken = []
     while n > 0:

@@ -112,7 +112,9 @@ def text_between(lines: Sequence[str], start: Position, end: Position) -> str:
 
 
 def front_matter_end(lines: Sequence[str]) -> int:
-    """Return the first line (0-based) after the YAML at the top of a note; 0 if there is no YAML."""
+    """Return the first line (0-based) after the YAML at the top of a note; 0 if there is no
+    YAML.
+    """
     if not lines or lines[0].rstrip() != "---":
         return 0
     ends = (n for n, line in enumerate(lines) if n and line.rstrip() in ("---", "..."))

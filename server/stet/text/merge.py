@@ -134,14 +134,14 @@ def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[s
 
 
 def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> tuple[list[str], bool] | None:
-    """Return the merged lines, and whether one of them is mixed; a line that is not the last may lack
-    its line end.
+    """Return the merged lines, and whether one of them is mixed; a line that is not the last may
+    lack its line end.
     """
     made: list[str] = []
     is_mixed = False
     done = our_shift = their_shift = 0
-    for mine, others in (*_overlapping_hunks(ours.hunks, theirs.hunks), ((), ())):
-        both = (*mine, *others)
+    for our_hunks, their_hunks in (*_overlapping_hunks(ours.hunks, theirs.hunks), ((), ())):
+        both = (*our_hunks, *their_hunks)
         first = min((hunk.old_start for hunk in both), default=len(base))
         end = max((hunk.old_end for hunk in both), default=len(base))
         our_first, their_first = first + our_shift, first + their_shift
@@ -150,16 +150,16 @@ def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> tuple[list[
             ours.lines[done + our_shift : our_first],
             theirs.lines[done + their_shift : their_first],
         )
-        our_shift += _line_delta(mine)
-        their_shift += _line_delta(others)
+        our_shift += _line_delta(our_hunks)
+        their_shift += _line_delta(their_hunks)
         stretch = _Stretch(
             base[first:end],
             ours.lines[our_first : end + our_shift],
             theirs.lines[their_first : end + their_shift],
         )
-        if not others:
+        if not their_hunks:
             made += _one_sided(stretch.base, stretch.ours, stretch.theirs, theirs.ends)
-        elif not mine:
+        elif not our_hunks:
             made += _one_sided(stretch.base, stretch.theirs, stretch.ours, ours.ends)
         else:
             same_size = all(len(hunk.old) == len(hunk.new) for hunk in both)
@@ -189,7 +189,9 @@ def _overlapping_hunks(
 
 
 def _overlap(hunk: LineHunk, other: LineHunk) -> bool:
-    """Return whether two hunks share a line, or touch and both add lines; `hunk` starts no later."""
+    """Return whether two hunks share a line, or touch and both add lines; `hunk` starts no
+    later.
+    """
     if other.old_start == hunk.old_end:
         return _line_delta([hunk]) > 0 and _line_delta([other]) > 0
     return other.old_start < hunk.old_end
@@ -207,7 +209,7 @@ def _untouched(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) 
     if base == theirs:
         return ours
     lines = zip(base, ours, theirs, strict=True)
-    return [other if mine == old else mine for old, mine, other in lines]
+    return [their if our == old else our for old, our, their in lines]
 
 
 def _one_sided(
@@ -272,11 +274,11 @@ def _same_text(one: str, other: str) -> bool:
 
 def _resolve_line(base: str, ours: str, theirs: str) -> str | None:
     """Return one line that at least one side changed, with its end."""
-    old, mine, other = without_end(base), without_end(ours), without_end(theirs)
-    if mine in {old, other}:
-        text: str | None = other
+    old, our, their = without_end(base), without_end(ours), without_end(theirs)
+    if our in {old, their}:
+        text: str | None = their
     else:
-        text = mine if other == old else merge_tokens(old, mine, other)
+        text = our if their == old else merge_tokens(old, our, their)
     if text is None:
         return None
     end = line_end(ours)
@@ -337,17 +339,17 @@ def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
     """
     head, tail = _common_ends(base, ours, theirs)
     old = TOKEN.findall(base[head : len(base) - tail])
-    mine = _changes(old, TOKEN.findall(ours[head : len(ours) - tail]))
-    others = _changes(old, TOKEN.findall(theirs[head : len(theirs) - tail]))
-    changes = mine | others
+    our_changes = _changes(old, TOKEN.findall(ours[head : len(ours) - tail]))
+    their_changes = _changes(old, TOKEN.findall(theirs[head : len(theirs) - tail]))
+    changes = our_changes | their_changes
     end = 0
-    has_mine = has_others = False
+    has_ours = has_theirs = False
     for change in sorted(changes, key=lambda one: one.first):
         if "".join(old[end : change.first]).strip():
-            has_mine = has_others = False
-        has_mine |= change not in others
-        has_others |= change not in mine
-        if has_mine and has_others:
+            has_ours = has_theirs = False
+        has_ours |= change not in their_changes
+        has_theirs |= change not in our_changes
+        if has_ours and has_theirs:
             return None
         end = max(end, change.last)
     hunks = sorted((one.hunk for one in changes), key=lambda one: one.old_start)

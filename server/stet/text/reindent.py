@@ -70,7 +70,9 @@ def indent_of(line: str) -> str:
 
 
 def visible_indent(line: str) -> str | None:
-    """Return the indent of `line` with plain spaces, or None if nothing visible follows the indent."""
+    """Return the indent of `line` with plain spaces, or None if nothing visible follows the
+    indent.
+    """
     return indent_of(plain_punctuation(line)) if line.strip(SPACES) else None
 
 
@@ -284,8 +286,8 @@ def _use_plain_punctuation(
     """Return both texts with the plain signs of `block` instead of the model's typographic signs.
 
     Raises:
-        UnclearEdit: If the model wrote such signs, and the new text has other typographic signs that
-            may replace plain signs too.
+        UnclearEdit: If the model wrote such signs, and the new text has other typographic signs
+            that may replace plain signs too.
     """
     plainer = plain_sign_map(zip(old, block, strict=True))
     if not plainer:

@@ -77,8 +77,8 @@ def strip_line_numbers(old_text: str, new_text: str) -> tuple[str, str] | None:
 
 
 def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
-    r"""Return both texts without the marks of lines that are not in the file yet, or None if the old
-    text has none.
+    r"""Return both texts without the marks of lines that are not in the file yet, or None if the
+    old text has none.
 
     The old text has marks if *all* its lines begin with a number or a mark and a tab, and at least
     one with a mark. The new text's numbers and marks are removed if all its lines have them.

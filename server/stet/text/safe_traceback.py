@@ -38,7 +38,9 @@ def error_kind(error: BaseException) -> str:
 
 
 def package_path(path: str) -> str:
-    """Return a source file's path from its package on, or the file's name if there is no package."""
+    """Return a source file's path from its package on, or the file's name if there is no
+    package.
+    """
     path = path.replace("\\", "/")
     for root, instead in _ROOTS:
         if root in path:

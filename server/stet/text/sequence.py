@@ -58,7 +58,9 @@ def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[Run]:
 
 
 def n_common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many items (or characters) both begin with, found by halving: slices compare fast."""
+    """Return how many items (or characters) both begin with, found by halving: slices compare
+    fast.
+    """
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -136,7 +138,9 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[Run]:
-    """Return the runs of a gap without unique items (Myers), in legs of at most `_MAX_EDITS` edits."""
+    """Return the runs of a gap without unique items (Myers), in legs of at most `_MAX_EDITS`
+    edits.
+    """
     in_a, in_b = set(a[gap.a0 : gap.a1]), set(b[gap.b0 : gap.b1])
     unique_a = [i for i in range(gap.a0, gap.a1) if a[i] in in_b]
     unique_b = [j for j in range(gap.b0, gap.b1) if b[j] in in_a]
@@ -228,10 +232,10 @@ def split_when(items: Iterable[_T], is_split: Callable[[_T, _T], bool]) -> Itera
 def find_occurrences(text: str, query: str) -> list[int]:
     """Return the offsets of `query` in `text`, overlapping places too, in linear time.
 
-    In a text full of repeats `query` occurs at nearly every step, and comparing all of it each time would
-    take the product of both lengths. Two places that overlap by half or more show that `query` repeats
-    itself at their distance: then the next possible place is at the same distance after the second,
-    where only the end of `query` is compared (Fine and Wilf, 1965).
+    In a text full of repeats `query` occurs at nearly every step, and comparing all of it each time
+    would take the product of both lengths. Two places that overlap by half or more show that
+    `query` repeats itself at their distance: then the next possible place is at the same distance
+    after the second, where only the end of `query` is compared (Fine and Wilf, 1965).
     """
     places: list[int] = []
     at, n = text.find(query), len(query)

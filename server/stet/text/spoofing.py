@@ -26,7 +26,9 @@ _FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{2,6}\
 """England, Scotland, Wales: the one honest use of tag characters."""
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WITHOUT_SPACES = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u19e0-\u1aaf\ua9e0-\uaa7f"
-"""Scripts that write no spaces, and mark words by a space without width: Thai, Tibetan, Khmer, ..."""
+"""Scripts that write no spaces, and mark words by a space without width: Thai, Tibetan, Khmer,
+...
+"""
 _FORMED = "\u1000-\u109f\u2200-\u22ff\u2a00-\u2aff\ua840-\ua87f" + _IDEOGRAPHS
 """Signs with variant forms: mathematical signs, Burmese, 'Phags-pa and ideographs."""
 _HIDES = re.compile(
@@ -83,7 +85,8 @@ _TWO_LATIN_LETTERS = re.compile(r"[A-Za-z][^A-Za-z]*[A-Za-z]")
 def describe_spoofing(new: Iterable[str], old: Iterable[str], name: str = "") -> str:
     """Return why `new` in place of `old` could deceive a person, as a sentence; "" if it can't.
 
-    Signs that are in `old` already may stay, as often as they occur there. `name` is the file's name.
+    Signs that are in `old` already may stay, as often as they occur there. `name` is the file's
+    name.
     """
     new, old = tuple(new), tuple(old)
     if all(map(str.isascii, new)) and not any(map(_CONTROLS.search, new)):

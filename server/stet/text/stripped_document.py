@@ -298,7 +298,9 @@ def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, re.Match[str]]]:
 
 
 def _fence_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines after the front matter that may open or close a fence, each with its number."""
+    """Yield the lines after the front matter that may open or close a fence, each with its
+    number.
+    """
     for start in range(front_matter_end(lines), len(lines), _AT_ONCE):
         for number, line in enumerate(lines[start : start + _AT_ONCE], start):
             if line[:1] in _BEFORE_FENCE and line[:_IN_HEAD].lstrip(" ")[:3] in {"```", "~~~"}:

@@ -60,7 +60,9 @@ def plain_punctuation(text: str) -> str:
 
 
 def punctuation_origins(text: str) -> list[int]:
-    """Return for each character of `plain_punctuation(text)`, and for its end, its offset in `text`."""
+    """Return for each character of `plain_punctuation(text)`, and for its end, its offset in
+    `text`.
+    """
     found = [at for at, char in enumerate(text) for _ in plain_punctuation(char)]
     return [*found, len(text)]
 

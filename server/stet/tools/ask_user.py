@@ -17,7 +17,8 @@ MAX_CHOICES = 9
 class AskUser(Params):
     """Ask the user something that you can't find out yourself, and wait for the answer.
 
-    Ask one thing at a time. With `choices` they can answer by a click; other words are an answer too.
+    Ask one thing at a time. With `choices` they can answer by a click; other words are an answer
+    too.
     """
 
     question: str = Field(description="One question, in the user's language.")

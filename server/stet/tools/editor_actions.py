@@ -31,8 +31,8 @@ class EditorActions:
     """The actions of the editor.
 
     Attributes:
-        accept_hunk: Applies a pending hunk that the user has explicitly approved. Returns the reason
-            why the hunk was not applied, or "".
+        accept_hunk: Applies a pending hunk that the user has explicitly approved. Returns the
+            reason why the hunk was not applied, or "".
         show_document: Shows a Markdown document that Stet creates; the arguments are the beginning
             of the file's name, and the text. Raises OSError if the file can't be written.
     """

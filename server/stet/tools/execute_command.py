@@ -25,7 +25,8 @@ _STYLES = re.compile("\x1b\\[[0-9;:?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]{0,2000}(?:\
 class ExecuteCommand(Params):
     """Run a command of the user's list, in the workspace's root, and get its output.
 
-    There is no shell: each argument goes into its `{placeholder}` as it is. The user may be asked first.
+    There is no shell: each argument goes into its `{placeholder}` as it is. The user may be asked
+    first.
     """
 
     name: str = Field(description="The command's name.")

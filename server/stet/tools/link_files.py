@@ -33,10 +33,11 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 class LinkFiles(Params):
-    """Propose a link from a note to another file: a wikilink or a Markdown link, as the note has them.
+    """Propose a link from a note to another file: a wikilink or a Markdown link, as the note has
+    them.
 
-    It is put at the end of the note, or of the text under the heading `after`; a list there goes on.
-    To put a link into a sentence, use `edit_file`.
+    It is put at the end of the note, or of the text under the heading `after`; a list there goes
+    on. To put a link into a sentence, use `edit_file`.
     """
 
     file: str = Field(description="The note that gets the link, relative to the workspace root.")

@@ -12,7 +12,9 @@ from stet.workspace.snapshot import Snapshot
 
 
 class ListFiles(Params):
-    """List files of the workspace, sorted by path. Ignored, binary and secret files are left out."""
+    """List files of the workspace, sorted by path. Ignored, binary and secret files are left
+    out.
+    """
 
     folder: str = Field(default="", description="Only files below this folder.")
     glob: str = Field(default="", description="Only paths that match, such as `**/*.py`.")

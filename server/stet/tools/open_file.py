@@ -8,7 +8,9 @@ from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, Too
 
 
 class OpenFile(Params):
-    """Show the user a file in their editor. It changes nothing, and you are not shown what it holds."""
+    """Show the user a file in their editor. It changes nothing, and you are not shown what it
+    holds.
+    """
 
     file: str = Field(description="Path relative to the workspace root.")
     line: int | None = Field(default=None, ge=1, description="The line to show, from 1.")

@@ -136,7 +136,11 @@ class Proposer:
         The file of the question and the active file are ignored.
         """
         snapshot = self.reader.snapshot()
-        users = {snapshot.name_of(uri) for uri in (snapshot.asked, snapshot.activity.active) if uri}
+        users = {
+            snapshot.name_of(uri)
+            for uri in (snapshot.question_uri, snapshot.activity.active)
+            if uri
+        }
         return self.untrusted.explain_source(
             (name for name in names if name not in users), self.user_words
         )

@@ -19,7 +19,8 @@ _MAX_ANSWER = 6000
 
 
 class WebSearch(Params):
-    """Search the web. Gives pages with their address, title and an excerpt; `read_webpage` reads one.
+    """Search the web. Gives pages with their address, title and an excerpt; `read_webpage` reads
+    one.
 
     The query goes to a search company: put no private text into it.
     """

@@ -1,9 +1,9 @@
 """The hosts that a page may be read from, the limits of a page, and the page as received.
 
-Pages come from machines of the open internet and from those that the settings name. The address of a
-page may come from a stranger's text, so it must not lead into the network that Stet runs in. Names
-are resolved once, and the connection is made to the address that was checked (`stet.web.fetch`),
-which defeats names that resolve differently the second time.
+Pages come from machines of the open internet and from those that the settings name. The address of
+a page may come from a stranger's text, so it must not lead into the network that Stet runs in.
+Names are resolved once, and the connection is made to the address that was checked
+(`stet.web.fetch`), which defeats names that resolve differently the second time.
 Ranges: IANA's registries of special-purpose addresses, RFC 6890.
 """
 

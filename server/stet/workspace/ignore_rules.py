@@ -80,7 +80,9 @@ class IgnorePatterns:
 
 
 def parse_patterns(lines: Iterable[str]) -> tuple[IgnorePatterns, tuple[str, ...]]:
-    """Return the patterns in `lines`, and the lines that are no patterns (comments are in neither)."""
+    """Return the patterns in `lines`, and the lines that are no patterns (comments are in
+    neither).
+    """
     patterns: list[IgnorePattern] = []
     bad: list[str] = []
     for line in lines:
@@ -206,7 +208,9 @@ class IgnoreRules:
         return rules
 
     def decide(self, root: Path, parts: tuple[str, ...], *, is_folder: bool) -> IgnoreDecision:
-        """Return the decision on the entry at `parts` below `root`, if the folders above are shown."""
+        """Return the decision on the entry at `parts` below `root`, if the folders above are
+        shown.
+        """
         by_stet = self._match(root, parts, STET_IGNORE, is_folder=is_folder)
         if by_stet is not None:
             return IgnoreDecision.DENIED if by_stet else IgnoreDecision.SHOWN
@@ -243,7 +247,9 @@ class IgnoreRules:
     def _match(
         self, root: Path, parts: tuple[str, ...], ignore_file: str, *, is_folder: bool
     ) -> bool | None:
-        """Return the result of the deepest ignore file that decides; None if no ignore file does."""
+        """Return the result of the deepest ignore file that decides; None if no ignore file
+        does.
+        """
         for depth in range(len(parts) - 1, -1, -1):
             spec = self._patterns_at(root, (*parts[:depth], ignore_file))
             decision = None if spec is None else spec.match(parts[depth:], is_folder=is_folder)
@@ -252,7 +258,9 @@ class IgnoreRules:
         return None
 
     def _patterns_at(self, root: Path, parts: tuple[str, ...]) -> IgnorePatterns | None:
-        """Return the patterns in the ignore file at `parts` below `root`; None if there is no file."""
+        """Return the patterns in the ignore file at `parts` below `root`; None if there is no
+        file.
+        """
         if self._pinned is None:
             return self._read(_path_of(root, parts))
         key = (root, parts)

@@ -4,9 +4,9 @@ These are pure functions on text, so that the rules of Windows can be tested on 
 name is relative to a root with `/` between its parts, or absolute; `stet.workspace.paths` decides
 with the disk whether it is outside the roots. A refusal has the rule and the reason.
 
-Names of version control are refused everywhere: its state is neither shown to a model nor changed for
-one. A file there can make the next `status` of any editor run a program, and no edit of text there is
-ever part of a user's project.
+Names of version control are refused everywhere: its state is neither shown to a model nor changed
+for one. A file there can make the next `status` of any editor run a program, and no edit of text
+there is ever part of a user's project.
 """
 
 import re
@@ -144,7 +144,9 @@ def alias_fault(part: str) -> str | None:
 
 
 def folded(part: str) -> str:
-    """Return the form in which names are compared: NFKC, case folded, without invisible characters."""
+    """Return the form in which names are compared: NFKC, case folded, without invisible
+    characters.
+    """
     if part.isascii():
         return part.lower()
     visible = "".join(c for c in part if unicodedata.category(c) != "Cf")

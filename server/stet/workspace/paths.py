@@ -242,5 +242,7 @@ def _folded(path: Path) -> str:
 
 
 def _drive_path(parts: tuple[str, ...]) -> Path:
-    """Return an absolute Windows path, with the drive's root between the drive and the other parts."""
+    """Return an absolute Windows path, with the drive's root between the drive and the other
+    parts.
+    """
     return Path(parts[0] + "/", *parts[1:]) if parts else Path("/")

@@ -70,9 +70,9 @@ class Snapshot:
         activity: The user's location.
         settings: The settings in force.
         rules: The ignore files, read when needed and shared between snapshots.
-        asked: URI of the document that the current question is about; None if there is none.
-        is_question: Whether the snapshot is for a question: then only `asked` counts as asked
-            about. Otherwise the active document counts.
+        question_uri: URI of the document that the current question is about; None if there is none.
+        is_question: Whether the snapshot is for a question: then only `question_uri` counts as
+            asked about. Otherwise the active document counts.
         blocks: By canonical URI, the ids of hunks that may be in a text as blocks, which are no
             part of the file's content.
         placed: By canonical URI, the blocks in open texts that are too long to be searched.
@@ -87,7 +87,7 @@ class Snapshot:
     activity: ActivityView
     settings: Settings
     rules: IgnoreRules
-    asked: str | None = None
+    question_uri: str | None = None
     is_question: bool = False
     blocks: Mapping[str, frozenset[str]] = field(default_factory=dict)
     placed: Mapping[str, tuple[InlineBlock, ...]] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Snapshot:
             uri: The document; None if the question is about no document (see
                 `stet.workspace.privacy_filter`).
         """
-        return replace(self, asked=uri, is_question=True)
+        return replace(self, question_uri=uri, is_question=True)
 
     def document(self, uri: str) -> TextDocument | None:
         """Return an open document, or None if the document is not open. The privacy filter is not
@@ -251,7 +251,7 @@ class Snapshot:
     def privacy(self) -> PrivacyFilter:
         """Return the filter on what may leave the machine, for this moment and this question."""
         active = None if self.is_question else self.activity.active
-        asked = {canonical(uri) for uri in (active, self.asked) if uri is not None}
+        asked = {canonical(uri) for uri in (active, self.question_uri) if uri is not None}
         rules, opened = self.rules.pinned(), self.documents.keys()
         return PrivacyFilter(self.system, self.roots, self.settings, rules, opened, asked)
 

@@ -3,9 +3,9 @@
 `Workspace` is one of the few mutable owners. It is used on the event loop only, and `apply` is its
 hot path: no disk access, no import, no copy of a text. Longer work takes a `Snapshot`.
 
-A `Modification` is one event that an editor reports: a document opened, changed, saved or closed. All
-four go through `Workspace.apply`, so there is one order of events and one place where the workspace
-changes.
+A `Modification` is one event that an editor reports: a document opened, changed, saved or closed.
+All four go through `Workspace.apply`, so there is one order of events and one place where the
+workspace changes.
 """
 
 import gc
@@ -203,7 +203,9 @@ class Workspace:
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        """The folders of the workspace in the editor's order; without any, the open files' folders."""
+        """The folders of the workspace in the editor's order; without any, the open files'
+        folders.
+        """
         if self._folders:
             if self._named_roots is None:
                 self._named_roots = name_roots(self._folders.values())
@@ -277,7 +279,9 @@ class Workspace:
         return document if stripped is None else stripped.plain
 
     def buffer(self, uri: str) -> TextBuffer | None:
-        """Return the text of an open document for reading in place, without a copy; None if closed."""
+        """Return the text of an open document for reading in place, without a copy; None if
+        closed.
+        """
         document = self._open.get(canonical(uri))
         return None if document is None else document.buffer
 
@@ -289,7 +293,9 @@ class Workspace:
         return "" if document is None else document.language_id
 
     def version(self, uri: str) -> int | None:
-        """Return the editor's version number of an open document; None if the document is closed."""
+        """Return the editor's version number of an open document; None if the document is
+        closed.
+        """
         document = self._open.get(canonical(uri))
         return None if document is None else document.version
 

@@ -1,4 +1,6 @@
-"""An answer that is too long for a message is read in the chat document, which opens beside the code."""
+"""An answer that is too long for a message is read in the chat document, which opens beside the
+code.
+"""
 
 import re
 from pathlib import Path

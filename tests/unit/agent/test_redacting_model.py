@@ -1,4 +1,6 @@
-"""The last door before a model: no request with a secret, whatever it is made of; the same bytes again."""
+"""The last door before a model: no request with a secret, whatever it is made of; the same bytes
+again.
+"""
 
 import dataclasses
 import json

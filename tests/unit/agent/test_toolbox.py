@@ -1,4 +1,6 @@
-"""What holds for every tool: one more is one file and one line, and a stopped call leaves nothing."""
+"""What holds for every tool: one more is one file and one line, and a stopped call leaves
+nothing.
+"""
 
 import asyncio
 import json

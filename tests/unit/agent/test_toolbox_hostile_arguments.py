@@ -1,4 +1,6 @@
-"""What a mad model writes into calls: it is refused shortly, in the tool's words, and does nothing."""
+"""What a mad model writes into calls: it is refused shortly, in the tool's words, and does
+nothing.
+"""
 
 import json
 import re

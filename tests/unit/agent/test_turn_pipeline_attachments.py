@@ -1,4 +1,6 @@
-"""What is attached goes with the questions asked while it is, and with what the agent sees later."""
+"""What is attached goes with the questions asked while it is, and with what the agent sees
+later.
+"""
 
 import asyncio
 import dataclasses

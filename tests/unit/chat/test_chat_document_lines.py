@@ -1,4 +1,6 @@
-"""How many lines of a long chat document are read for each piece: counted, so no clock is needed."""
+"""How many lines of a long chat document are read for each piece: counted, so no clock is
+needed.
+"""
 
 from collections.abc import Iterator
 from typing import SupportsIndex, overload

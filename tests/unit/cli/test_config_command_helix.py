@@ -1,4 +1,6 @@
-"""`languages.toml` for Helix: what it comes with is kept, what the user wrote too, and Stet is the last."""
+"""`languages.toml` for Helix: what it comes with is kept, what the user wrote too, and Stet is the
+last.
+"""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""What is asked about a very long document is answered from its lines: it is never joined or read through."""
+"""What is asked about a very long document is answered from its lines: it is never joined or read
+through.
+"""
 
 from stet.context.context_builder import EditorLocation, build_context
 from stet.text.large_document import LARGE, LargeDocument

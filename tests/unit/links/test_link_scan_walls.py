@@ -1,7 +1,7 @@
 """Excluded folders: what is in one changes no answer, in either direction.
 
-Two worlds are compared, with and without the files in excluded folders. Whatever can be asked of links
-must be answered alike in both, so nothing of them shows, not even that they are there.
+Two worlds are compared, with and without the files in excluded folders. Whatever can be asked of
+links must be answered alike in both, so nothing of them shows, not even that they are there.
 """
 
 from typing import NamedTuple

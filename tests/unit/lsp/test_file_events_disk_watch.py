@@ -22,7 +22,9 @@ TEXT = "one\ntwo\n"
 URI = "file:///ws/a%20b.txt"
 STORM = 50_000
 MAX_SECONDS = 0.2
-"""Of the processor, for a storm: 4 microseconds for each file, where a comparison of URIs takes 7."""
+"""Of the processor, for a storm: 4 microseconds for each file, where a comparison of URIs takes
+7.
+"""
 
 
 class Watched:

@@ -1,4 +1,6 @@
-"""Hunks come back while the server goes on answering, also in a file of 20 MB, and the user works."""
+"""Hunks come back while the server goes on answering, also in a file of 20 MB, and the user
+works.
+"""
 
 import asyncio
 import threading

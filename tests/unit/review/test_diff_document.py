@@ -1,4 +1,6 @@
-"""The review page once the user has edited it: what is gone is rejected, what is other is amended."""
+"""The review page once the user has edited it: what is gone is rejected, what is other is
+amended.
+"""
 
 import re
 

@@ -1,4 +1,6 @@
-"""The lines of a hunk as a client draws them: `-`, `+` or a space, and changed words in brackets."""
+"""The lines of a hunk as a client draws them: `-`, `+` or a space, and changed words in
+brackets.
+"""
 
 from textwrap import dedent
 from time import process_time

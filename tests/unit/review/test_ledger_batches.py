@@ -1,4 +1,6 @@
-"""What belongs together is kept by one call of the journal: all of it outlives a kill, or nothing."""
+"""What belongs together is kept by one call of the journal: all of it outlives a kill, or
+nothing.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +19,9 @@ from tests.support.review_harness import rules
 
 @dataclass(slots=True)
 class Recording(NullJournal):
-    """A journal that notes what it is asked to keep: the ids, and the files whose texts come along."""
+    """A journal that notes what it is asked to keep: the ids, and the files whose texts come
+    along.
+    """
 
     kept: list[tuple[tuple[str, ...], tuple[str, ...], bool]] = field(default_factory=list)
 

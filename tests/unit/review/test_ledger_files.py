@@ -1,4 +1,6 @@
-"""Hunks of files: closed ones, other spellings of their names, their order, hashes and listeners."""
+"""Hunks of files: closed ones, other spellings of their names, their order, hashes and
+listeners.
+"""
 
 import dataclasses
 

@@ -25,7 +25,9 @@ TEXTS = st.one_of(
 
 
 def check_complete(text: str, name: str) -> tuple[Chunk, ...]:
-    """Every line that is not blank lies in one chunk, in order; a chunk begins and ends with one."""
+    """Every line that is not blank lies in one chunk, in order; a chunk begins and ends with
+    one.
+    """
     lines = split_lines(text)
     chunks = chunk_file(text, name)
     covered = [line for each in chunks for line in range(each.first, each.end)]

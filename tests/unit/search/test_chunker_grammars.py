@@ -1,4 +1,6 @@
-"""Code cut into passages by the grammar of its language, asked of the process that asks grammars."""
+"""Code cut into passages by the grammar of its language, asked of the process that asks
+grammars.
+"""
 
 import textwrap
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""The process that asks grammars: what keeps it too long or ends it is cut by its lines, and it goes on."""
+"""The process that asks grammars: what keeps it too long or ends it is cut by its lines, and it
+goes on.
+"""
 
 import subprocess
 import sys

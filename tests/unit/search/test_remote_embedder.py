@@ -1,4 +1,6 @@
-"""Meaning by an endpoint: texts go there in batches, each once, and the index keeps what comes back."""
+"""Meaning by an endpoint: texts go there in batches, each once, and the index keeps what comes
+back.
+"""
 
 import asyncio
 import dataclasses

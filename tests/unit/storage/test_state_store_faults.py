@@ -78,7 +78,9 @@ def test_a_probe_notices_each_time_that_the_disk_is_full(tmp_path: Path) -> None
 def test_no_bytecode_is_written_once_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The interpreter takes a cut write of bytecode for a whole one; the module then never loads."""
+    """The interpreter takes a cut write of bytecode for a whole one; the module then never
+    loads.
+    """
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     with store_in(tmp_path) as store:
         store.persist([numbered(1)])

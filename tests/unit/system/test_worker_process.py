@@ -1,4 +1,6 @@
-"""A process that answers requests: it can be killed, it limits itself, and its death has an answer."""
+"""A process that answers requests: it can be killed, it limits itself, and its death has an
+answer.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,6 @@
-"""Frozen lines stay what they were while the text goes on, and a very long document is one like any other."""
+"""Frozen lines stay what they were while the text goes on, and a very long document is one like any
+other.
+"""
 
 import random
 

@@ -28,7 +28,9 @@ CALLS = (
 
 
 async def typing_context(n_times: int) -> ToolContext:
-    """A tool context whose user inserts a line at the top the first `n_times` that the disk is read."""
+    """A tool context whose user inserts a line at the top the first `n_times` that the disk is
+    read.
+    """
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}))
     await use(READ_FILE, ctx, file="a.py")
     loop, left = asyncio.get_running_loop(), iter(range(n_times))

@@ -1,4 +1,6 @@
-"""`execute_command`: only what the user has listed, only after a yes, and what comes back is data."""
+"""`execute_command`: only what the user has listed, only after a yes, and what comes back is
+data.
+"""
 
 import asyncio
 

@@ -1,4 +1,6 @@
-"""What is reported as a move: another document, another selection; never a bare cursor or typing."""
+"""What is reported as a move: another document, another selection; never a bare cursor or
+typing.
+"""
 
 from collections.abc import Callable
 

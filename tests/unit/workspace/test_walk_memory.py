@@ -1,4 +1,6 @@
-"""A walk that remembers what the one before decided comes to the same files as one that does not."""
+"""A walk that remembers what the one before decided comes to the same files as one that does
+not.
+"""
 
 import random
 from dataclasses import replace

@@ -97,45 +97,47 @@ def collect_context(snapshot: Snapshot) -> SessionContext:
     """Return the state that may be sent now. Blocking: the filter reads the disk."""
     active = snapshot.activity.active
     # For the filter, no question about a file is active.
-    world = replace(snapshot, activity=replace(snapshot.activity, active=None), asked=None)
-    names, is_focused = _open_files(world, active)
+    snapshot = replace(
+        snapshot, activity=replace(snapshot.activity, active=None), question_uri=None
+    )
+    names, is_focused = _open_files(snapshot, active)
     lengths = accumulate(map(len, names[:MAX_FILES]))
     n_named = sum(length <= MAX_NAMES for length in lengths)
     return SessionContext(
         tuple(names[:n_named]),
         len(names) - n_named,
         is_focused and n_named > 0,
-        None if active is None else _selected(world, active),
-        _folders(world, active),
+        None if active is None else _selected(snapshot, active),
+        _folders(snapshot, active),
     )
 
 
-def _open_files(world: Snapshot, active: str | None) -> tuple[list[str], bool]:
+def _open_files(snapshot: Snapshot, active: str | None) -> tuple[list[str], bool]:
     """Return the names of open files that may be sent, and whether the first has the focus."""
-    privacy = world.privacy()
+    privacy = snapshot.privacy()
 
     def may_be_named(uri: str) -> bool:
         return path_of(uri) is not None and privacy.check(uri) is None
 
-    others = (uri for uri in world.activity.recent if uri != active)
-    names = sorted(world.name_of(uri) for uri in others if may_be_named(uri))
+    others = (uri for uri in snapshot.activity.recent if uri != active)
+    names = sorted(snapshot.name_of(uri) for uri in others if may_be_named(uri))
     if active is None or not may_be_named(active):
         return names, False
-    return [world.name_of(active), *names], True
+    return [snapshot.name_of(active), *names], True
 
 
-def _selected(world: Snapshot, active: str) -> SelectedText | None:
+def _selected(snapshot: Snapshot, active: str) -> SelectedText | None:
     """Return the selected text of the active file, as far as the text may be shown."""
-    current = find_current_document(world, EditorLocation(active))
+    current = find_current_document(snapshot, EditorLocation(active))
     if current is None or not current.selected:
         return None
-    if world.settings.privacy.redact_secrets:  # the whole text: a selection may cut a key
+    if snapshot.settings.privacy.redact_secrets:  # the whole text: a selection may cut a key
         for range_ in current.selected if current.document.is_large else ():
-            world.learn_around(current.document, range_.start.line, range_.last_line + 1)
+            snapshot.learn_around(current.document, range_.start.line, range_.last_line + 1)
         if not current.document.is_large:
-            world.redactor.learn(current.document.text)
+            snapshot.redactor.learn(current.document.text)
     texts = [current.document.text_in(range_) for range_ in current.selected]
-    left = world.settings.context.selection_limit
+    left = snapshot.settings.context.selection_limit
     selected_texts = tuple(_take_code_points(texts, left))
     return SelectedText(
         current.name, selected_texts, sum(map(len, texts)) - sum(map(len, selected_texts))
@@ -151,18 +153,18 @@ def _take_code_points(texts: list[str], left: int) -> Iterator[str]:
         left -= len(text)
 
 
-def _folders(world: Snapshot, active: str | None) -> tuple[str, ...]:
+def _folders(snapshot: Snapshot, active: str | None) -> tuple[str, ...]:
     """Return the root that contains the active file, or the first root.
 
     The path is returned as written, and with links resolved.
     """
     path: Path | None = None if active is None else path_of(active)
-    roots = [root.path for root in world.roots]
+    roots = [root.path for root in snapshot.roots]
     if not roots:
         return ()
     holders = [root for root in roots if path is not None and root in path.parents]
     chosen = max(holders, key=lambda root: len(root.parts), default=roots[0])
-    return tuple(dict.fromkeys((str(chosen), str(world.system.real_path(chosen)))))
+    return tuple(dict.fromkeys((str(chosen), str(snapshot.system.real_path(chosen)))))
 
 
 _TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder|(?![\w-])))", re.IGNORECASE)

@@ -67,8 +67,8 @@ class AnswerOpener:
     def _check(self, chat: str) -> None:
         """Open the document if the current message is long enough.
 
-        A message is checked each time that it has grown by an eighth, so that a long thought does not
-        cost the square of its length.
+        A message is checked each time that it has grown by an eighth, so that a long thought does
+        not cost the square of its length.
         """
         message = self._messages[chat]
         if len(message) < self._checked.get(chat, 0):

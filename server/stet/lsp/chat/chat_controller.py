@@ -1,8 +1,8 @@
 """The chat documents: open them, send the user's text, write the answers, and keep their files.
 
-A document outlives its server, and anybody may edit it; the agent owns the conversation and stores it
-with its turns. So an opened document is updated from the turns, never the turns from the document.
-`ChatFiles` names, reads and writes the documents.
+A document outlives its server, and anybody may edit it; the agent owns the conversation and stores
+it with its turns. So an opened document is updated from the turns, never the turns from the
+document. `ChatFiles` names, reads and writes the documents.
 """
 
 import asyncio
@@ -117,9 +117,9 @@ class ChatController:
         Raises:
             OSError: By the call or by awaiting its result, if the document can't be written.
         """
-        page = self._files.page(chat or self.current)
-        self._current, page.is_refused = page.chat, False
-        return self._open(page)
+        document = self._files.document(chat or self.current)
+        self._current, document.is_refused = document.chat, False
+        return self._open(document)
 
     async def _open(self, document: ChatDocument) -> ChatDocument:
         async with self._in_order:
@@ -139,13 +139,13 @@ class ChatController:
         if not self._client.can_show_chat:
             return
         try:
-            page = self._files.page(chat)
+            document = self._files.document(chat)
         except OSError as error:
             log.warning("the chat can't be shown: %s", error)
             return
-        if self._files.lines_in_editor(page) is None:
-            opened = self._files.hold(page)
-            self._client.start(self._write_and_show(page, opened), "show an answer")
+        if self._files.lines_in_editor(document) is None:
+            opened = self._files.hold(document)
+            self._client.start(self._write_and_show(document, opened), "show an answer")
 
     async def _write_and_show(self, document: ChatDocument, opened: asyncio.Event) -> None:
         """Write the file of a document, ask the editor to show it, and wait until it is open."""
@@ -194,7 +194,9 @@ class ChatController:
         return sorted(entries, key=lambda entry: entry.updated, reverse=True)
 
     def chat_of(self, uri: str) -> str | None:
-        """Return the conversation whose document has this URI, or None if it is no chat document."""
+        """Return the conversation whose document has this URI, or None if it is no chat
+        document.
+        """
         return self._files.chat_of(uri, (*self._agent.chats(), DEFAULT_CHAT))
 
     def send(self, chat: str, ask: Callable[[str, str], Ask]) -> Awaitable[str]:
@@ -214,9 +216,9 @@ class ChatController:
             NoPendingQuestion, UnknownQuestion: By awaiting the result, if the text does not answer
                 the pending question.
         """
-        page = self._files.page(chat)
+        document = self._files.document(chat)
         self._current = chat
-        return self._send(page, self._files.lines_in_editor(page), ask)
+        return self._send(document, self._files.lines_in_editor(document), ask)
 
     async def _send(
         self, document: ChatDocument, shown: Sequence[str] | None, ask: Callable[[str, str], Ask]
@@ -262,20 +264,22 @@ class ChatController:
         """
         turn = event.turn
         self._transcripts.handle_event(event)
-        page = self._files.pages.get(turn.ask.chat)
-        if page is not None:
-            if turn.id not in page.entries:
-                page.add(self._transcripts.create_turn(turn))
+        document = self._files.documents.get(turn.ask.chat)
+        if document is not None:
+            if turn.id not in document.entries:
+                document.add(self._transcripts.create_turn(turn))
             elif isinstance(event, TurnEnded):
-                page.entries[turn.id].ending = self._transcripts.ending(turn)
-            self._files.write(page)
-            self._watch_activity(page, turn)
+                document.entries[turn.id].ending = self._transcripts.ending(turn)
+            self._files.write(document)
+            self._watch_activity(document, turn)
         self._opener.handle_event(event)
         if isinstance(event, TurnEnded):
             self._transcripts.forget(turn.id)
 
     def _watch_activity(self, document: ChatDocument, turn: Turn) -> None:
-        """Show what a running turn does while its text does not grow, unless this is shown already."""
+        """Show what a running turn does while its text does not grow, unless this is shown
+        already.
+        """
         if turn.state is TurnState.RUNNING and turn.id not in self._watched:
             self._watched.add(turn.id)
             self._client.start(self._show_activity(document, turn.id), f"activity of {turn.id}")
@@ -312,11 +316,11 @@ class ChatController:
             chat = self.chat_of(uri)
             if chat is None:
                 return
-            page = self._files.page(chat)
-            page.uri, self._current = uri, chat
-            page.is_refused = False
-            self._files.release(page)
-            self._files.texts.opened(uri, partial(self._adopt_reading, page))
+            document = self._files.document(chat)
+            document.uri, self._current = uri, chat
+            document.is_refused = False
+            self._files.release(document)
+            self._files.texts.opened(uri, partial(self._adopt_reading, document))
         elif kind is ModificationKind.CLOSED:
             self._files.texts.closed(uri)
             if (chat := self.chat_of(uri)) is not None:

@@ -36,39 +36,43 @@ class ChatFiles:
     Attributes:
         texts: The documents that are open in the editor.
         writer: The writer of the open documents.
-        pages: The documents that the user has used, by the id of the conversation.
+        documents: The documents that the user has used, by the id of the conversation.
     """
 
     def __init__(self, workspace: Workspace, client: Client, generated: GeneratedDocuments) -> None:
-        """Create the object; file names contain a digest of the roots, as servers share a folder."""
+        """Create the object; file names contain a digest of the roots, as servers share a
+        folder.
+        """
         self._workspace = workspace
         self._client = client
         self._system = generated.system
         self._generated = generated
         self.texts = OpenChatTexts(generated, client.start)
         self.writer = ChatWriter(generated, self.texts, client)
-        self.pages: dict[str, ChatDocument] = {}
+        self.documents: dict[str, ChatDocument] = {}
         self._to_disk: set[str] = set()
         self._opening: dict[str, asyncio.Event] = {}
         self._disk = asyncio.Lock()
         self._write_seconds = 0.0
 
-    def page(self, chat: str) -> ChatDocument:
+    def document(self, chat: str) -> ChatDocument:
         """Return the document of a conversation.
 
         Raises:
             OSError: If the folder of the document can't be created.
         """
-        if chat not in self.pages:
+        if chat not in self.documents:
             file = self._file_of(chat)
-            self.pages[chat] = ChatDocument(chat, file, (self._generated.folder / file).as_uri())
-        return self.pages[chat]
+            self.documents[chat] = ChatDocument(
+                chat, file, (self._generated.folder / file).as_uri()
+            )
+        return self.documents[chat]
 
     def chat_of(self, uri: str, chats: Iterable[str]) -> str | None:
         """Return the conversation whose document has this URI, or None. Known conversations and
         `chats` are searched.
         """
-        known = {canonical(page.uri): chat for chat, page in self.pages.items()}
+        known = {canonical(document.uri): chat for chat, document in self.documents.items()}
         if (chat := known.get(canonical(uri))) is not None:
             return chat
         if not self._generated.is_generated(uri) or not Path(uri).name.startswith("chat-"):
@@ -82,8 +86,8 @@ class ChatFiles:
         Raises:
             OSError: If there is no folder for the documents.
         """
-        page = self.pages.get(chat)
-        return page.uri if page else (self._generated.folder / self._file_of(chat)).as_uri()
+        document = self.documents.get(chat)
+        return document.uri if document else (self._generated.folder / self._file_of(chat)).as_uri()
 
     def lines_in_editor(self, document: ChatDocument) -> tuple[str, ...] | None:
         """Return the current lines of a document in the editor, or None if the document is not open
@@ -93,8 +97,8 @@ class ChatFiles:
         return None if buffer is None else tuple(buffer.lines)
 
     async def read(self, document: ChatDocument, lines: Sequence[str] | None) -> ChatReading:
-        """Read a document in a worker thread: `lines` from the editor, or the file if `lines` is None.
-        If there is no file, return the reading of a new document.
+        """Read a document in a worker thread: `lines` from the editor, or the file if `lines` is
+        None. If there is no file, return the reading of a new document.
 
         Raises:
             OSError: If the file exists and can't be read.
@@ -105,7 +109,9 @@ class ChatFiles:
             return (await asyncio.to_thread(self._read_document, document))[1]
 
     def write(self, document: ChatDocument) -> None:
-        """Start to write the missing text: into the editor if it accepts edits, else into the file."""
+        """Start to write the missing text: into the editor if it accepts edits, else into the
+        file.
+        """
         if self.texts.is_being_read(document.uri) or document.chat in self._opening:
             return  # this is called again after the reading or the opening
         if self.writer.can_write(document):

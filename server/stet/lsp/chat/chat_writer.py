@@ -1,11 +1,11 @@
 """Write into a chat document that the editor has open while its user types in it.
 
-Every edit is an insertion into the text of a certain version. The insertion has arrived when the text
-that the editor sends contains it; if not, it is made again for the current text. If the editor refuses
-all edits, the text is written to the file, and the user can reload the file.
+Every edit is an insertion into the text of a certain version. The insertion has arrived when the
+text that the editor sends contains it; if not, it is made again for the current text. If the editor
+refuses all edits, the text is written to the file, and the user can reload the file.
 
-`OpenChatTexts` holds the parts of the chat documents that the editor has open. A worker thread parses a
-long document when it is opened; changes that arrive meanwhile are applied afterwards.
+`OpenChatTexts` holds the parts of the chat documents that the editor has open. A worker thread
+parses a long document when it is opened; changes that arrive meanwhile are applied afterwards.
 """
 
 import asyncio
@@ -106,7 +106,9 @@ EVERY_SECONDS = 0.2
 CONFIRM_SECONDS = 5.0
 """The time limit for the text after the editor has confirmed an edit; eglot waits half a second."""
 MAX_TRIES = 3
-"""The number of failures of an edit, in a text that does not change meanwhile, after which it is given up."""
+"""The number of failures of an edit, in a text that does not change meanwhile, after which it is
+given up.
+"""
 
 
 class ChatWriter:
@@ -153,7 +155,9 @@ class ChatWriter:
             self._writing.discard(document.uri)
 
     async def _write_all(self, document: ChatDocument) -> bool:
-        """Write until no text is missing or the document is closed; return False if the editor refuses."""
+        """Write until no text is missing or the document is closed; return False if the editor
+        refuses.
+        """
         failures = 0.0
         while (text := self._texts.sections(document.uri)) and (
             step := document.next_insertion(text)

@@ -202,9 +202,10 @@ def is_among(
 def _is_among_many(new: str, splices: Sequence[Splice], lines: Sequence[str]) -> bool:
     """Return whether one of many changes, or several close to each other, insert `new`.
 
-    The changes are the difference of two whole texts, from the bottom to the top, so that later changes
-    only shift the lines of earlier ones. Changes in another order are examined one by one, without the
-    surrounding lines. Only changes that make a line with the longest line of `new` are examined.
+    The changes are the difference of two whole texts, from the bottom to the top, so that later
+    changes only shift the lines of earlier ones. Changes in another order are examined one by one,
+    without the surrounding lines. Only changes that make a line with the longest line of `new` are
+    examined.
     """
     longest = max(new.splitlines(), key=len, default="")
     groups = _groups(splices, lines, max(MAX_GAP, n_breaks(new)))
@@ -236,8 +237,8 @@ def _groups(
         max_gap: The most lines between two changes that are joined.
 
     Returns:
-        The joined changes from the top to the bottom, with line numbers of the text after all of them;
-        None if the changes are not in order.
+        The joined changes from the top to the bottom, with line numbers of the text after all of
+        them; None if the changes are not in order.
     """
     groups: list[tuple[int, int, list[str]]] = []
     n_moved = end = 0
@@ -259,7 +260,9 @@ def _groups(
 def _is_range_inserted(
     new: str, lines: Sequence[str], earlier: EarlierLines, changed: ChangedLines
 ) -> bool:
-    """Return whether `new` was inserted where a range of lines has changed; False for a very long range."""
+    """Return whether `new` was inserted where a range of lines has changed; False for a very long
+    range.
+    """
     after = lines[changed.first : changed.end]
     if sum(map(len, after)) > MAX_CHARACTERS:
         return False
@@ -269,7 +272,9 @@ def _is_range_inserted(
 
 
 def _context_size(new: str) -> int:
-    """Return how many characters to read around changed lines: the length of `new` with any line ends."""
+    """Return how many characters to read around changed lines: the length of `new` with any line
+    ends.
+    """
     return len(new) + n_breaks(new)
 
 

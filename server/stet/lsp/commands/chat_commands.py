@@ -1,7 +1,7 @@
 """Commands about the chat document: `stet.openChat`, `newChat`, `send`.
 
-The text to send and its order are fixed when the message arrives. A document that is not open in the
-editor is read and written in a worker thread, before the answer.
+The text to send and its order are fixed when the message arrives. A document that is not open in
+the editor is read and written in a worker thread, before the answer.
 """
 
 from collections.abc import Awaitable, Iterator

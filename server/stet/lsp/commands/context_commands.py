@@ -57,7 +57,9 @@ def _depth(arguments: CommandArguments) -> int | None:
 async def show_request_log(
     state: ServerState, values: tuple[object, ...], *, name: str = "stet.ledger"
 ) -> dict[str, object]:
-    """Write the request log as a document and show it; stored entries are read in a worker thread."""
+    """Write the request log as a document and show it; stored entries are read in a worker
+    thread.
+    """
     CommandArguments(name, values).finish()
     with report_as(RequestFailed, OSError, message="can't write the request log: {}"):
         return {"uri": await state.agent_ui.request_log.open()}

@@ -187,7 +187,9 @@ def _navigate(
 
 
 def _neighbour(hunks: list[Hunk], uri: str | None, at: Position, *, forward: bool) -> Hunk:
-    """Return the next hunk after a place, or the previous one; after the last, begin at the first."""
+    """Return the next hunk after a place, or the previous one; after the last, begin at the
+    first.
+    """
     is_beyond = operator.gt if forward else operator.lt
     here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
     beyond = [hunk for hunk in here if is_beyond(hunk.shown_at.start.line, at.line)]
@@ -238,7 +240,9 @@ class ConflictResolution(StrEnum):
 
 
 def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Undo accepted hunks; the edit is sent after this answer. Withdraw approvals that are not done."""
+    """Undo accepted hunks; the edit is sent after this answer. Withdraw approvals that are not
+    done.
+    """
     with CommandArguments("stet.undo", values, main="hunk") as arguments:
         can_withdraw = state.review.edit_applier.can_withdraw
         named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, can_withdraw)

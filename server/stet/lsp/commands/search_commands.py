@@ -29,7 +29,9 @@ MAX_LIMIT = 200
 MAX_QUERY = 1000
 """The most characters of a query: a longer query finds no more and is slow to parse."""
 MARK = "?"
-"""The prefix of a query to Stet in the editor's symbol search; other queries are for other servers."""
+"""The prefix of a query to Stet in the editor's symbol search; other queries are for other
+servers.
+"""
 MIN_SYMBOL_QUERY = 2
 """The fewest characters after the mark: the user is still typing a shorter query."""
 
@@ -50,7 +52,9 @@ def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dic
 async def workspace_symbols(
     state: ServerState, params: lsp.WorkspaceSymbolParams
 ) -> list[lsp.SymbolInformation]:
-    """Return the results for a query that begins with the mark, or an empty list for other queries."""
+    """Return the results for a query that begins with the mark, or an empty list for other
+    queries.
+    """
     mark, text = params.query[:1], params.query[1 : MAX_QUERY + 1].strip()
     if mark != MARK or len(text) < MIN_SYMBOL_QUERY:
         state.background.symbols.stop()

@@ -1,4 +1,5 @@
-"""The commands of turns: `stet.ask`, `turn`, `cancel`, `steer`, `answer`, `showContext`, `status`, `runComment`.
+"""The commands of turns: `stet.ask`, `turn`, `cancel`, `steer`, `answer`, `showContext`, `status`,
+`runComment`.
 
 `stet.runComment` (also `stet.carryOut`) starts the turn for a comment in the text.
 """
@@ -29,7 +30,8 @@ from stet.text.document import TextDocument
 def ask(state: ServerState, values: tuple[object, ...]) -> object:
     """Queue a question; the turn runs after this answer.
 
-    The turn waits until the server is ready. With a preset the answer waits too, until presets are loaded.
+    The turn waits until the server is ready. With a preset the answer waits too, until presets are
+    loaded.
     """
     with CommandArguments("stet.ask", values, main="prompt") as arguments:
         question, preset = _parse_ask(arguments, state)
@@ -66,7 +68,9 @@ def steer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Answer the question of a turn; without an answer, show the question and how to answer it again."""
+    """Answer the question of a turn; without an answer, show the question and how to answer it
+    again.
+    """
     with CommandArguments("stet.answer", values, main="text") as arguments:
         question, text = arguments.text("question"), arguments.text("text")
         choice = arguments.text("choice")
@@ -83,7 +87,8 @@ def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
-    """Return exactly what a question would send, and send nothing. Read the disk in a worker thread.
+    """Return exactly what a question would send, and send nothing. Read the disk in a worker
+    thread.
 
     With `show` the result is opened as a document, for editors that show no answers of commands.
     """
@@ -176,7 +181,8 @@ def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, st
 def run_comment(
     state: ServerState, values: tuple[object, ...], *, name: str = "stet.carryOut"
 ) -> dict[str, object] | Awaitable[dict[str, object]]:
-    """Start the turn for the comment on a line, by default the cursor's; the turn runs after the answer.
+    """Start the turn for the comment on a line, by default the cursor's; the turn runs after the
+    answer.
 
     A file that is not open is first read in a worker thread.
 

@@ -1,1 +1,3 @@
-"""The connection to the editor: messages, the framework's server, standard streams, the process's end."""
+"""The connection to the editor: messages, the framework's server, standard streams, the process's
+end.
+"""

@@ -1,14 +1,15 @@
 """The framework's server with Stet's changes: every departure from pygls, each with its reason.
 
 pygls provides the types, the capability builder, the registration of handlers and the requests to
-the editor. Stet itself reads messages (`stdio`), dispatches them (`StetProtocol.receive`) and stores the
-text (`TextSync`): pygls rebuilds the whole document for every keystroke and splits lines at characters
-that do not end a line. Public hooks are used if they exist (`converter_factory`, `report_server_error`,
-`lsp_method`); the docstrings of the two overridden private methods have the reason.
+the editor. Stet itself reads messages (`stdio`), dispatches them (`StetProtocol.receive`) and
+stores the text (`TextSync`): pygls rebuilds the whole document for every keystroke and splits lines
+at characters that do not end a line. Public hooks are used if they exist (`converter_factory`,
+`report_server_error`, `lsp_method`); the docstrings of the two overridden private methods have the
+reason.
 
-The converter from JSON does not record the path of the value that it converts: its generated code is
-then a third of the size; generating it takes a tenth of the time to the answer of `initialize`. A
-message that it refuses is converted again by a detailed converter, for the error message.
+The converter from JSON does not record the path of the value that it converts: its generated code
+is then a third of the size; generating it takes a tenth of the time to the answer of `initialize`.
+A message that it refuses is converted again by a detailed converter, for the error message.
 """
 
 import asyncio
@@ -91,8 +92,9 @@ class StetProtocol(LanguageServerProtocol):
     def receive(self, body: bytes) -> bool:
         """Handle one message, and raise no error. Return False if the message is not JSON.
 
-        pygls's own loop ends at the first incomplete message, does not answer a request that it can't
-        convert, and takes any object with a `jsonrpc` key inside the parameters for a message.
+        pygls's own loop ends at the first incomplete message, does not answer a request that it
+        can't convert, and takes any object with a `jsonrpc` key inside the parameters for a
+        message.
         """
         if self._server.lifetime.is_over:
             return True
@@ -161,8 +163,8 @@ class StetProtocol(LanguageServerProtocol):
     def _resolve_answer(self, message: dict[str, Any]) -> None:
         """Resolve the future of a request that Stet has sent.
 
-        pygls never resolves the future if the result has the wrong shape (such as `result: null` for
-        `workspace/applyEdit`); here this is an error like any other.
+        pygls never resolves the future if the result has the wrong shape (such as `result: null`
+        for `workspace/applyEdit`); here this is an error like any other.
         """
         if not _is_id(message.get("id")) or not message.keys() & {"result", "error"}:
             raise JsonRpcInvalidRequest("The message is neither a request nor a response.")
@@ -287,9 +289,9 @@ class StetProtocol(LanguageServerProtocol):
     ) -> None:
         """Run a handler as pygls does, then discard its future.
 
-        Overridden because pygls never discards the futures of notifications that a generator handles
-        and of the steps of commands. It also does not read the error of a command that was cancelled
-        meanwhile, which asyncio then reports as a bug.
+        Overridden because pygls never discards the futures of notifications that a generator
+        handles and of the steps of commands. It also does not read the error of a command that was
+        cancelled meanwhile, which asyncio then reports as a bug.
         """
 
         def forget(future: Future[Any]) -> None:
@@ -320,7 +322,9 @@ class StetProtocol(LanguageServerProtocol):
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """Store the text in Stet's store, not in pygls's; hold messages while a long text is split."""
+        """Store the text in Stet's store, not in pygls's; hold messages while a long text is
+        split.
+        """
         from stet.text.large_document import LARGE  # not needed before `initialize` is answered
 
         if len(params.text_document.text) < LARGE:
@@ -369,8 +373,8 @@ class StetProtocol(LanguageServerProtocol):
     def lsp_shutdown(self, *params: Any) -> None:  # type: ignore[override]
         """Cancel all work and answer at once.
 
-        pygls iterates over its futures while cancelling them changes the dictionary (pygls#606), and
-        then answers the request with an error.
+        pygls iterates over its futures while cancelling them changes the dictionary (pygls#606),
+        and then answers the request with an error.
         """
         if (handler := self.fm.features.get(lsp.SHUTDOWN)) is not None:
             handler(*params)
@@ -389,9 +393,11 @@ class StetLanguageServer(LanguageServer):
     """A language server on standard input and output.
 
     Attributes:
-        state: A function that returns the `ServerState`, created by the first call; set before serving.
+        state: A function that returns the `ServerState`, created by the first call; set before
+            serving.
         input: The source of messages; set when serving begins.
-        closing: A function that is called at the end of the run, to close resources that outlive tasks.
+        closing: A function that is called at the end of the run, to close resources that outlive
+            tasks.
         experimental: The experimental capabilities to announce, as plain JSON.
         editor: The capabilities of the editor; known from `initialize` on.
         initialize_params: The parameters of `initialize`.
@@ -434,8 +440,8 @@ class StetLanguageServer(LanguageServer):
 
 
 async def _await_answer(answer: PendingReply, request: Future[Any] | None) -> Any:
-    """Wait for a command's answer. If `request` is cancelled, cancel the wait: pygls would let the work
-    continue.
+    """Wait for a command's answer. If `request` is cancelled, cancel the wait: pygls would let the
+    work continue.
     """
     task = asyncio.current_task()
     if request is not None and task is not None:
@@ -446,7 +452,8 @@ async def _await_answer(answer: PendingReply, request: Future[Any] | None) -> An
 def build_converter(*, detailed: bool = False) -> Converter:
     """Return a converter that leaves the parameters of methods outside the protocol as plain JSON.
 
-    pygls converts them to named tuples, renames keys that are no identifiers, and drops `type_name`.
+    pygls converts them to named tuples, renames keys that are no identifiers, and drops
+    `type_name`.
 
     Args:
         detailed: Whether errors contain the path of the wrong value.

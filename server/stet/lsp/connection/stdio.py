@@ -1,12 +1,14 @@
-"""Standard input and output on the event loop, the frames of the base protocol, and the end of the process.
+"""Standard input and output on the event loop, the frames of the base protocol, and the end of the
+process.
 
-The event loop reads and writes pipes and sockets, without a thread for each message and without blocking
-writes. One thread reads other input (files, terminals, `/dev/null`, Windows, one socket for both
-directions), a chunk at a time.
+The event loop reads and writes pipes and sockets, without a thread for each message and without
+blocking writes. One thread reads other input (files, terminals, `/dev/null`, Windows, one socket
+for both directions), a chunk at a time.
 
-`FrameReader` reads frames leniently: header names in any case, with or without a space after the colon,
-folded, repeated, of any length; bare line feeds; other bytes between messages. If a length is missing,
-negative or too large, only that message is lost: the reader continues at the next header.
+`FrameReader` reads frames leniently: header names in any case, with or without a space after the
+colon, folded, repeated, of any length; bare line feeds; other bytes between messages. If a length
+is missing, negative or too large, only that message is lost: the reader continues at the next
+header.
 
 A `Lifetime` ends when the editor sends `exit`, closes its side or dies, or when a signal arrives.
 """
@@ -102,7 +104,9 @@ def _is_pipe(descriptor: int) -> bool:
 
 
 def _is_same(reading: int, writing: int) -> bool:
-    """Return whether both descriptors are one socket, which can't be two pipes of the event loop."""
+    """Return whether both descriptors are one socket, which can't be two pipes of the event
+    loop.
+    """
     return os.path.sameopenfile(reading, writing)
 
 
@@ -186,7 +190,9 @@ def _read_in_thread(
 
 
 class FrameReader(asyncio.Protocol):
-    """A reader that splits the bytes from a pipe or a thread into bodies and delivers them in order."""
+    """A reader that splits the bytes from a pipe or a thread into bodies and delivers them in
+    order.
+    """
 
     def __init__(
         self, deliver: Callable[[bytes], bool], ended: Callable[[], None] = lambda: None
@@ -331,7 +337,9 @@ class Lifetime:
 
 
 def exit_within(seconds: float, code: int) -> None:
-    """End the process in `seconds` at most: asyncio and the interpreter would join hanging threads."""
+    """End the process in `seconds` at most: asyncio and the interpreter would join hanging
+    threads.
+    """
     guard = threading.Timer(seconds, os._exit, (code,))
     guard.daemon = True
     guard.start()

@@ -10,7 +10,8 @@ undone before the file is removed.
 
 `editor_actions` applies a hunk, or shows a document, for a tool. `RefactorPreview` sends many
 hunks as one edit to editors that are known to ask the user first (other editors apply such an edit
-at once). The text that the editor sends afterwards, not its answer, shows which hunks the user chose.
+at once). The text that the editor sends afterwards, not its answer, shows which hunks the user
+chose.
 """
 
 import asyncio
@@ -40,7 +41,9 @@ _NUMBER, _CHANGED = attrgetter("number"), attrgetter("changed")
 def accept_in_order(
     ledger: ReviewLedger, delivery: EditApplier, hunk_ids: Iterable[str]
 ) -> Coroutine[Any, Any, None]:
-    """Apply hunks in the editor, as they are at the time of the call; their states show the result."""
+    """Apply hunks in the editor, as they are at the time of the call; their states show the
+    result.
+    """
     return _accept(ledger, delivery, [ledger.hunk(hunk_id) for hunk_id in hunk_ids])
 
 
@@ -113,11 +116,12 @@ async def _apply_batches(
     batches: Iterable[Sequence[Hunk]],
     goal: HunkState,
 ) -> None:
-    """Apply batches of `hunks` with one edit for each document, whatever spellings of its URI they use.
+    """Apply batches of `hunks` with one edit for each document, whatever spellings of its URI they
+    use.
 
-    A hunk about a whole file is applied separately. Link changes of a move that was tried and did not
-    reach `goal` are left out. Link changes are in the group of the move; other edits of the same file
-    share only its proposal.
+    A hunk about a whole file is applied separately. Link changes of a move that was tried and did
+    not reach `goal` are left out. Link changes are in the group of the move; other edits of the
+    same file share only its proposal.
     """
     moves = {hunk.group: hunk.id for hunk in hunks if hunk.kind is HunkKind.MOVE}
     for batch in batches:

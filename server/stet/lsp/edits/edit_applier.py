@@ -1,8 +1,10 @@
-"""Apply approved hunks in the editor and undo accepted ones; the text that the editor sends confirms them.
+"""Apply approved hunks in the editor and undo accepted ones; the text that the editor sends
+confirms them.
 
 One `workspace/applyEdit` is sent for each document, with the version that its ranges belong to. The
-editor's answer is a hint: some editors confirm an edit that they did not apply, applied in part or applied
-in another place; some answer late; some deny an applied edit. So the text decides, for each hunk.
+editor's answer is a hint: some editors confirm an edit that they did not apply, applied in part or
+applied in another place; some answer late; some deny an applied edit. So the text decides, for each
+hunk.
 """
 
 import asyncio
@@ -40,7 +42,9 @@ Approval = dict[str, Hunk]
 """The line hunks of one approval, by id, as the user saw them; a withdrawn hunk is removed."""
 
 SHOWN_AFTER_FAILURES = 2
-"""The number of failed attempts of a hunk, undo included, after which the edit is shown as a patch."""
+"""The number of failed attempts of a hunk, undo included, after which the edit is shown as a
+patch.
+"""
 _TEXT_CHANGED = "You edited this text."
 
 
@@ -100,7 +104,9 @@ class EditApplier:
             self._approvals = [one for one in self._approvals if one is not approval]
 
     def can_withdraw(self, hunk_id: str) -> bool:
-        """Return whether the approval of a hunk can be withdrawn: it is approved or deferred, not done."""
+        """Return whether the approval of a hunk can be withdrawn: it is approved or deferred, not
+        done.
+        """
         is_due = self._is_approved(hunk_id) or hunk_id in self._files.deferred
         return is_due and self._ledger.hunk(hunk_id).state in LIVE
 
@@ -219,8 +225,9 @@ class EditApplier:
         makes an edit outdated.
 
         Raises:
-            EditError: If the edit is not allowed, the editor did not apply it, or the file was renamed
-                while the edit was in flight; if the edit arrives later, it is still recognized.
+            EditError: If the edit is not allowed, the editor did not apply it, or the file was
+                renamed while the edit was in flight; if the edit arrives later, it is still
+                recognized.
         """
         reason = ""
         try:
@@ -296,7 +303,9 @@ class EditApplier:
         raise problem
 
     async def _offer_manual_edit(self, document: TextDocument, edit: TextEdit, file: str) -> str:
-        """Write the edit that the editor won't apply as a patch; show the patch, and return its place."""
+        """Write the edit that the editor won't apply as a patch; show the patch, and return its
+        place.
+        """
         snapshot = self._workspace.snapshot()
         name, after = snapshot.name_of(document.uri), edit.apply(document.text)
         text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
@@ -341,7 +350,8 @@ class EditApplier:
             self._ledger.outbox.rejected_after_all(hunk_id, reason)
 
     def _still_valid(self, ids: Iterable[str], approval: Approval | None) -> tuple[str, ...]:
-        """Return the hunks that change no more than the user approved; set the reason of the others.
+        """Return the hunks that change no more than the user approved; set the reason of the
+        others.
 
         Raises:
             EditError: If there are pending hunks, and each of them changes more.

@@ -1,9 +1,9 @@
 """Wait for the text that the editor sends after an edit: it decides whether the edit was applied.
 
-An edit may have been applied to another text than it was made for: some editors check no version. If the
-user types while the edit is in flight, such an editor applies it at the same line and column numbers of
-the newer text. The text that the editor sends shows this: a later text was changed at those numbers, not
-at the intended place. Then the edit can be undone.
+An edit may have been applied to another text than it was made for: some editors check no version.
+If the user types while the edit is in flight, such an editor applies it at the same line and column
+numbers of the newer text. The text that the editor sends shows this: a later text was changed at
+those numbers, not at the intended place. Then the edit can be undone.
 """
 
 import asyncio
@@ -202,7 +202,9 @@ class EditConfirmation:
         return False
 
     async def wait_arrived(self, uris: Iterable[str], seconds: float) -> None:
-        """Wait until the edits that were sent for some documents have arrived, or the time is up."""
+        """Wait until the edits that were sent for some documents have arrived, or the time is
+        up.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 for uri in uris:
@@ -270,7 +272,9 @@ class EditConfirmation:
         return self._shows
 
     async def _wait_opened(self, uri: str, seconds: float) -> bool:
-        """Wait until a file is open, or the edit is on the disk; return whether the file is open."""
+        """Wait until a file is open, or the edit is on the disk; return whether the file is
+        open.
+        """
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not self.is_open(uri) and loop.time() < end:

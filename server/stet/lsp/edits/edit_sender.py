@@ -1,10 +1,11 @@
 """Send one edit of one document to the editor, wait for the text, and repair or report a failure.
 
-The message of `EditError` and its subclasses is a sentence for the user: why a decision was not carried out.
+The message of `EditError` and its subclasses is a sentence for the user: why a decision was not
+carried out.
 
-If the editor refuses an edit because the user has typed meanwhile, the edit is made again for the current
-text, see `EditSender.wait_for_newer_text`. Most editors report that text before they answer; Emacs and
-editors that collect changes do so only when the user pauses.
+If the editor refuses an edit because the user has typed meanwhile, the edit is made again for the
+current text, see `EditSender.wait_for_newer_text`. Most editors report that text before they
+answer; Emacs and editors that collect changes do so only when the user pauses.
 """
 
 import asyncio
@@ -41,7 +42,9 @@ _VERSION_WORDS = re.compile(
 
 
 class EditError(Exception):
-    """A decision could not be carried out; the message says why and, if it is not obvious, what to do."""
+    """A decision could not be carried out; the message says why and, if it is not obvious, what to
+    do.
+    """
 
 
 class EditUnconfirmed(EditError):
@@ -94,8 +97,8 @@ class EditSender:
         """Apply an edit to a document in the editor.
 
         Returns:
-            None if the edit was applied; otherwise why it was not, or only in part, or why the result
-            is unknown. The hunks get the reason.
+            None if the edit was applied; otherwise why it was not, or only in part, or why the
+            result is unknown. The hunks get the reason.
         """
         if self._is_unseen(document):
             reason = (
@@ -131,7 +134,9 @@ class EditSender:
         return False
 
     def _error_of(self, document: TextDocument, outcome: ApplyOutcome) -> EditError:
-        """Return why an edit was not applied, or counts as not applied although the editor confirmed it."""
+        """Return why an edit was not applied, or counts as not applied although the editor
+        confirmed it.
+        """
         if outcome.reason:
             kind = EditRefused if outcome.is_answered else EditUnanswered
             return kind(outcome.reason)
@@ -172,7 +177,8 @@ class EditSender:
             problem: The reason why the edit was not applied.
 
         Returns:
-            Whether there is newer text; False if none came in time, or the edit may still be applied.
+            Whether there is newer text; False if none came in time, or the edit may still be
+            applied.
         """
         if document.version is None or isinstance(problem, EditUnanswered):
             return False
@@ -211,7 +217,9 @@ class EditSender:
 
 
 def wire_version(version: int | None, editor: str) -> int | None:
-    """Return the version to send with an edit of a document, for the editor with the name `editor`."""
+    """Return the version to send with an edit of a document, for the editor with the name
+    `editor`.
+    """
     if version == 0 and editor == "neovim":
         # Neovim doesn't check the version 0, its first one; its next version is above 1.
         return 1

@@ -1,8 +1,9 @@
 """Accept and undo changes of whole files: create, move, move to the trash.
 
-The editor makes these changes if it can, so that its buffers follow; otherwise `System` does. Either way
-the disk and the open documents show whether a change was made. No file is overwritten, no file is deleted
-before it is in the trash, and a file with unsaved text is not touched: the hunk then waits with a reason.
+The editor makes these changes if it can, so that its buffers follow; otherwise `System` does.
+Either way the disk and the open documents show whether a change was made. No file is overwritten,
+no file is deleted before it is in the trash, and a file with unsaved text is not touched: the hunk
+then waits with a reason.
 
 A file that the editor can't delete and has open is deleted when it is closed.
 """
@@ -27,7 +28,9 @@ from stet.workspace.uris import canonical, path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 CLOSED_SECONDS = 0.5
-"""The time for which a file must stay closed before it is deleted: some editors reopen it to reload it."""
+"""The time for which a file must stay closed before it is deleted: some editors reopen it to reload
+it.
+"""
 FILE_CONFIRM_SECONDS = 2.0
 """The time limit for the result of a file operation after the editor has confirmed it."""
 FILE_POLL_SECONDS = 0.05
@@ -38,7 +41,8 @@ class FileHunkApplier:
     """The service that applies and undoes hunks about whole files; used on the event loop only.
 
     Attributes:
-        deferred: By hunk id, the canonical URI of the file that must be closed before it is deleted.
+        deferred: By hunk id, the canonical URI of the file that must be closed before it is
+            deleted.
     """
 
     def __init__(
@@ -49,7 +53,9 @@ class FileHunkApplier:
         renames: RenameTracker,
         apply_closed: Callable[[Hunk], Awaitable[None]],
     ) -> None:
-        """Create the service; `apply_closed` applies or undoes a deferred hunk whose file is closed."""
+        """Create the service; `apply_closed` applies or undoes a deferred hunk whose file is
+        closed.
+        """
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
@@ -274,7 +280,9 @@ class FileHunkApplier:
     # -- defer the deletion of an open file -------------------------------------------------------
 
     def defer(self, hunk: Hunk) -> None:
-        """Defer a hunk until its file is closed, and inform the user. An accepted hunk is undone then."""
+        """Defer a hunk until its file is closed, and inform the user. An accepted hunk is undone
+        then.
+        """
         reason = (
             f"{self._name(hunk.uri)} is open in the editor; it will be deleted when you close it"
         )

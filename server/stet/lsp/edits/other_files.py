@@ -1,4 +1,5 @@
-"""Files beside the user's own that an accept changes: the links to a moved file, the rest of a turn.
+"""Files beside the user's own that an accept changes: the links to a moved file, the rest of a
+turn.
 
 Most editors apply such edits to a text that they neither show nor save.
 """

@@ -1,7 +1,7 @@
 """The documents of the headless client: the open texts, with the edits that were applied to them.
 
-Nothing here writes to the disk: the shell commands save the texts, as the user of an editor would. They
-get the changes from `unsaved`.
+Nothing here writes to the disk: the shell commands save the texts, as the user of an editor would.
+They get the changes from `unsaved`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -270,7 +270,8 @@ def _local(uri: str) -> Path:
 
 
 def _bottom_up(edits: Sequence[_AnyEdit]) -> list[_TextEdit]:
-    """Return the edits from the bottom to the top, so that each range is still valid when it is applied.
+    """Return the edits from the bottom to the top, so that each range is still valid when it is
+    applied.
 
     Of several insertions at one place the last is first: the others are then inserted before it.
 

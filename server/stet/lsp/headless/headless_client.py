@@ -31,7 +31,9 @@ _LAST_WORDS_SECONDS = 1
 
 
 class HeadlessProtocol(LanguageClient):
-    """The client of pygls, which also reads the server's stderr: a full pipe would block the server."""
+    """The client of pygls, which also reads the server's stderr: a full pipe would block the
+    server.
+    """
 
     def __init__(self, on_exit: Callable[[], None]) -> None:
         super().__init__(NAME, __version__)
@@ -60,8 +62,8 @@ class HeadlessProtocol(LanguageClient):
         self._fault = f"{source.__name__}: {error}"
 
     async def last_words(self, otherwise: str) -> str:
-        """Return why the server failed: the last line of its stderr, else the error that was stored,
-        else `otherwise`.
+        """Return why the server failed: the last line of its stderr, else the error that was
+        stored, else `otherwise`.
         """
         if self.stopped:
             await asyncio.wait(self._async_tasks, timeout=_LAST_WORDS_SECONDS)
@@ -124,7 +126,9 @@ def capabilities(*, has_buttons: bool, wants_answers: bool) -> lsp.ClientCapabil
 
 
 SERVE = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
-"""The command of the server; with `-I`, so that no module is imported from a folder of the workspace."""
+"""The command of the server; with `-I`, so that no module is imported from a folder of the
+workspace.
+"""
 OVER = frozenset({"completed", "failed", "cancelled", "limited"})
 """The states of a turn that has ended."""
 UNDECIDED = frozenset({"pending", "sent"})

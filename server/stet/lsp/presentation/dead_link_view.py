@@ -1,7 +1,8 @@
 """Dead links as diagnostics: from `stet.deadLinks` until they are cleared.
 
-A worker thread searches a snapshot of the workspace. A mark moves with its line while the user types. A
-line that has changed has no diagnostic until its file is saved; then all scopes are searched again.
+A worker thread searches a snapshot of the workspace. A mark moves with its line while the user
+types. A line that has changed has no diagnostic until its file is saved; then all scopes are
+searched again.
 """
 
 import asyncio

@@ -46,7 +46,9 @@ class TrackedLocation:
         )
 
     def current_range(self) -> Range:
-        """Return the range in the current text, or the last known range if the changes are unknown."""
+        """Return the range in the current text, or the last known range if the changes are
+        unknown.
+        """
         if self._range is None:
             return Range(Position(0, 0), Position(0, 0))
         changes = self._workspace.changes_since(self.uri, self._revision)
@@ -68,8 +70,8 @@ class DiagnosticsPublisher:
     """The publisher of the diagnostics of all files with hunks, questions or dead links.
 
     Attributes:
-        dead_links: A function that returns the diagnostics of the dead links of a document, while any
-            are shown: the editor stores one list for each document.
+        dead_links: A function that returns the diagnostics of the dead links of a document, while
+            any are shown: the editor stores one list for each document.
     """
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
@@ -90,7 +92,9 @@ class DiagnosticsPublisher:
             asyncio.get_running_loop().call_later(DELAY, self._publish, uri)
 
     def turn_started(self, turn: Turn) -> None:
-        """Record the location of a turn's prompt: the user may type before the turn has a question."""
+        """Record the location of a turn's prompt: the user may type before the turn has a
+        question.
+        """
         uri = turn.ask.place.uri or self._workspace.activity.active
         if uri is not None:
             self._places[turn.id] = TrackedLocation(self._workspace, uri, turn.ask.place.range)
@@ -156,7 +160,9 @@ class DiagnosticsPublisher:
         return create_diagnostic(place, message, "proposal", data)
 
     def hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
-        """Return the range of the lines at which a hunk is shown; `lines` are those of its document."""
+        """Return the range of the lines at which a hunk is shown; `lines` are those of its
+        document.
+        """
         if hunk.kind is HunkKind.CREATE:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
         line = hunk.range.start.line
@@ -166,7 +172,9 @@ class DiagnosticsPublisher:
         return self._range(hunk.shown_at, lines)
 
     def _range(self, stretch: Range, lines: Sequence[str]) -> lsp.Range:
-        """Return a range of whole lines, never empty: some editors offer no actions at an empty range."""
+        """Return a range of whole lines, never empty: some editors offer no actions at an empty
+        range.
+        """
         if len(lines) == 1 and not lines[0]:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
         first = min(stretch.start.line, len(lines) - 1)

@@ -1,9 +1,11 @@
-"""The documents of `stet.review`: write and show them, and apply their decisions when they are saved.
+"""The documents of `stet.review`: write and show them, and apply their decisions when they are
+saved.
 
-Stet never writes into an open document, as the user may have edited it; another review gets a new file.
-The hunks in a document stay pending until it is saved. In a document that accepts, the hunks that
-remain are then accepted, except protected ones and conflicts, and except if the document is damaged.
-Saving such a document as it was written accepts only the second time: editors save by themselves, too.
+Stet never writes into an open document, as the user may have edited it; another review gets a new
+file. The hunks in a document stay pending until it is saved. In a document that accepts, the hunks
+that remain are then accepted, except protected ones and conflicts, and except if the document is
+damaged. Saving such a document as it was written accepts only the second time: editors save by
+themselves, too.
 """
 
 import dataclasses
@@ -42,8 +44,9 @@ _MOVED_ON = "the hunk has changed since the review was opened; run `stet.review`
 
 
 MAX_CLOSED = 8
-"""The number of documents that are stored while they are not open: a new one is not open at once, and
-the file of a closed one is used again."""
+"""The number of documents that are stored while they are not open: a new one is not open at once,
+and the file of a closed one is used again.
+"""
 
 
 class DiffDocuments:
@@ -60,7 +63,7 @@ class DiffDocuments:
         self._ledger = ledger
         self._client = client
         self._generated = generated
-        self._pages: dict[str, DiffDocument] = {}
+        self._diffs: dict[str, DiffDocument] = {}
         self._saved: set[str] = set()
         """The names of the documents that were saved before."""
 
@@ -77,32 +80,33 @@ class DiffDocuments:
         snapshot = self._workspace.snapshot()
         texts = {hunk.uri: self._text(hunk.uri) for hunk in hunks}
         shown = [as_shown(hunk, snapshot) for hunk in hunks]
-        page = render_diff(shown, texts, snapshot.name_of, accepts=accepts)
+        diff = render_diff(shown, texts, snapshot.name_of, accepts=accepts)
         self._forget_closed()
-        _ = self._pages.pop(page.name, None)
-        self._saved.discard(page.name)
-        self._pages[page.name] = page
-        file = self._generated.free_name(_PREFIX, ".diff", page.text)
-        uri = snapshot.system.write_generated(file, page.text).as_uri()
+        _ = self._diffs.pop(diff.name, None)
+        self._saved.discard(diff.name)
+        self._diffs[diff.name] = diff
+        file = self._generated.free_name(_PREFIX, ".diff", diff.text)
+        uri = snapshot.system.write_generated(file, diff.text).as_uri()
         self._client.start(self._client.show_document(uri), "show the review")
         return uri
 
     def saved(self, uri: str) -> Sequence[str]:
-        """Handle a generated document that was saved: if it is a diff document, apply its decisions.
+        """Handle a generated document that was saved: if it is a diff document, apply its
+        decisions.
 
         Returns:
             The ids of the hunks that are to be accepted now.
         """
-        document = self.page(uri)
+        document = self.open_document(uri)
         if document is None:
             return ()
-        page = self._pages.get(document_name(document.text) or "")
-        if page is None:
+        diff = self._diffs.get(document_name(document.text) or "")
+        if diff is None:
             self._client.warn(f"Stet: {_UNKNOWN}")
             return ()
-        return self._apply_decisions(page, parse_decisions(page, document.text))
+        return self._apply_decisions(diff, parse_decisions(diff, document.text))
 
-    def page(self, uri: str) -> TextDocument | None:
+    def open_document(self, uri: str) -> TextDocument | None:
         """Return an open diff document, or None if there is none with this URI."""
         path = path_of(uri)
         # Check the name first: the text of another document may be long.
@@ -128,15 +132,15 @@ class DiffDocuments:
             The URI and the range, which may end after the end of the file; None if the document
             shows no file there.
         """
-        document = self.page(uri)
-        page = self._pages.get(document_name(document.text) or "") if document else None
+        document = self.open_document(uri)
+        diff = self._diffs.get(document_name(document.text) or "") if document else None
         if stretch is None:
             selection = self._generated.workspace.activity.view().selection_of(uri)
             stretch = selection.ranges[0] if selection else None
-        if document is None or page is None or stretch is None:
+        if document is None or diff is None or stretch is None:
             return None
         last = max(stretch.line_after - 1, stretch.start.line)
-        spots = [locate_line(page, document.text, line) for line in (stretch.start.line, last)]
+        spots = [locate_line(diff, document.text, line) for line in (stretch.start.line, last)]
         hunks = [self._ledger.hunk(spot.hunk) for spot in spots if spot]
         if not hunks or spots[0] is None or hunks[0].kind is HunkKind.CREATE:
             return None
@@ -151,23 +155,23 @@ class DiffDocuments:
         """Discard documents that are not open, except the latest `MAX_CLOSED` - 1 of them."""
         documents = self._generated.workspace.snapshot().documents.values()
         opened = {document_name(document.text) for document in documents}
-        closed = [name for name in self._pages if name not in opened]
+        closed = [name for name in self._diffs if name not in opened]
         for name in closed[: 1 - MAX_CLOSED]:
-            del self._pages[name]
+            del self._diffs[name]
             self._saved.discard(name)
 
-    def _apply_decisions(self, page: DiffDocument, decisions: DiffDecisions) -> Sequence[str]:
+    def _apply_decisions(self, diff: DiffDocument, decisions: DiffDecisions) -> Sequence[str]:
         """Apply the decisions of a saved document; return the ids of the hunks to accept."""
         refused = list(decisions.refused)
-        is_first = page.name not in self._saved
-        self._saved.add(page.name)
+        is_first = diff.name not in self._saved
+        self._saved.add(diff.name)
         is_untouched = not (decisions.rejected or decisions.amended or decisions.refused)
         decided = {*decisions.rejected, *dict(decisions.amended), *dict(decisions.refused)}
-        listed = (section.hunk.id for section in page.sections)
+        listed = (section.hunk.id for section in diff.sections)
         remaining = [
             one for one in listed if one not in decided and self._ledger.hunk(one).state in OPEN
         ]
-        if page.accepts and is_untouched and is_first and remaining:
+        if diff.accepts and is_untouched and is_first and remaining:
             self._client.show_message(
                 f"Stet: {_UNTOUCHED.format(counted(len(remaining), 'hunk'))}."
             )
@@ -179,26 +183,27 @@ class DiffDocuments:
             if self._ledger.hunk(hunk_id).new == new:
                 continue
             try:
-                hunk = self._hunk_as_shown(page, hunk_id)
+                hunk = self._hunk_as_shown(diff, hunk_id)
                 if self._ledger.blocks.is_whole(hunk_id):
                     in_text.setdefault(hunk.uri, {})[hunk_id] = new
                 else:
                     amended[hunk_id] = self._ledger.amend(hunk_id, new)
             except ReviewError as error:
                 refused.append((hunk_id, str(error)))
-        self._update_hunks(page.name, amended)
-        page = self._pages[page.name]
-        accepted = self._to_accept(page, [*remaining, *amended], refused) if page.accepts else []
-        n_amended = 0 if page.accepts else len(amended)
+        self._update_hunks(diff.name, amended)
+        diff = self._diffs[diff.name]
+        accepted = self._to_accept(diff, [*remaining, *amended], refused) if diff.accepts else []
+        n_amended = 0 if diff.accepts else len(amended)
         self._report(n_rejected, n_amended, refused, n_accepted=len(accepted))
         if in_text:
-            self._client.start(self._amend_in_text(page.name, in_text), "amend in the text")
+            self._client.start(self._amend_in_text(diff.name, in_text), "amend in the text")
         return accepted
 
     def _to_accept(
-        self, page: DiffDocument, hunk_ids: Sequence[str], refused: list[tuple[str, str]]
+        self, diff: DiffDocument, hunk_ids: Sequence[str], refused: list[tuple[str, str]]
     ) -> list[str]:
-        """Return the hunks that a document accepts; add the others to `refused`, each with a reason.
+        """Return the hunks that a document accepts; add the others to `refused`, each with a
+        reason.
 
         A damaged document accepts nothing, as the user may have meant to delete what remains.
         """
@@ -208,7 +213,7 @@ class DiffDocuments:
         accepted = []
         for hunk_id in hunk_ids:
             try:
-                hunk = self._hunk_as_shown(page, hunk_id)
+                hunk = self._hunk_as_shown(diff, hunk_id)
             except ReviewError as error:
                 refused.append((hunk_id, str(error)))
                 continue
@@ -232,7 +237,7 @@ class DiffDocuments:
                     refused.append((hunk_id, str(error)))
         return n_rejected
 
-    async def _amend_in_text(self, page: str, files: Mapping[str, Mapping[str, str]]) -> None:
+    async def _amend_in_text(self, name: str, files: Mapping[str, Mapping[str, str]]) -> None:
         """Amend hunks that are blocks in the text; `files` has the new texts by URI and hunk id."""
         amended: dict[str, Hunk] = {}
         refused: list[tuple[str, str]] = []
@@ -244,16 +249,16 @@ class DiffDocuments:
                 refused += [(hunk_id, why) for hunk_id in texts]
             else:
                 amended |= {hunk_id: self._ledger.hunk(hunk_id) for hunk_id in texts}
-        self._update_hunks(page, amended)
+        self._update_hunks(name, amended)
         self._report(0, len(amended), refused)
 
-    def _hunk_as_shown(self, page: DiffDocument, hunk_id: str) -> Hunk:
+    def _hunk_as_shown(self, diff: DiffDocument, hunk_id: str) -> Hunk:
         """Return an open hunk that has not changed since the diff document was written.
 
         Raises:
             ReviewError: If the hunk is decided or has changed.
         """
-        shown = next(section.hunk for section in page.sections if section.hunk.id == hunk_id)
+        shown = next(section.hunk for section in diff.sections if section.hunk.id == hunk_id)
         now = self._ledger.hunk(hunk_id)
         if now.state not in OPEN:
             raise ReviewError(f"already {now.state}")
@@ -263,12 +268,12 @@ class DiffDocuments:
 
     def _update_hunks(self, name: str, amended: Mapping[str, Hunk]) -> None:
         """Replace hunks of a diff document by their current versions."""
-        page = self._pages[name]
+        diff = self._diffs[name]
         sections = (
             dataclasses.replace(section, hunk=amended.get(section.hunk.id, section.hunk))
-            for section in page.sections
+            for section in diff.sections
         )
-        self._pages[name] = dataclasses.replace(page, sections=tuple(sections))
+        self._diffs[name] = dataclasses.replace(diff, sections=tuple(sections))
 
     def _report(
         self,

@@ -1,8 +1,8 @@
 """The message at the end of a turn: what was done, and what is left to do.
 
 It is one line, so that it covers nothing in editors with a message line. A long answer is in the
-chat document; the message has its first sentence. Only where the editor can't show the chat does the
-message repeat the answer with all its lines.
+chat document; the message has its first sentence. Only where the editor can't show the chat does
+the message repeat the answer with all its lines.
 """
 
 import re
@@ -34,7 +34,8 @@ def is_long(answer: str) -> bool:
 
 
 def describe_usage(turn: Turn) -> str:
-    """Return a text with the rounds, the tokens in and out, the cached share, and the cost of a turn.
+    """Return a text with the rounds, the tokens in and out, the cached share, and the cost of a
+    turn.
 
     The cost has no currency, as `model.price` has none; "about" is added if tokens are estimated.
     """
@@ -56,7 +57,8 @@ def end_message(
     has_proposed: bool,
     has_chat: bool,
 ) -> str:
-    """Return the message at a turn's end, in sentences: its text, pending hunks, failures and usage.
+    """Return the message at a turn's end, in sentences: its text, pending hunks, failures and
+    usage.
 
     Args:
         turn: A turn that is over.

@@ -4,9 +4,9 @@ The documents are in the state folder, not among the user's files. They never re
 workspace, so a model neither reads nor edits them, and they are in no scope.
 
 `render_context_document` shows the content of a question, for editors that don't show the answers
-of commands. `RequestLogDocument` shows the sent requests and their receivers (`stet.requestLog`). Its
-rows contain files, hosts and numbers, never text of a file or a conversation; secrets in names are
-replaced by marks. All servers of a workspace write into one table.
+of commands. `RequestLogDocument` shows the sent requests and their receivers (`stet.requestLog`).
+Its rows contain files, hosts and numbers, never text of a file or a conversation; secrets in names
+are replaced by marks. All servers of a workspace write into one table.
 """
 
 import asyncio
@@ -55,8 +55,8 @@ class GeneratedDocuments:
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
-        """Call `listener` after each modification of a generated document, with the URI, the kind of
-        the modification and the changes of the text.
+        """Call `listener` after each modification of a generated document, with the URI, the kind
+        of the modification and the changes of the text.
         """
         self._listeners.append(listener)
 
@@ -102,7 +102,8 @@ class GeneratedDocuments:
         return (uri, selection.ranges[0]) if max(self._entered, selection.at) > left else None
 
     def free_name(self, stem: str, ending: str, text: str) -> str:
-        """Return a name for a file with `text` that the editor does not have open with another text.
+        """Return a name for a file with `text` that the editor does not have open with another
+        text.
 
         The name contains a digest of the roots, because other servers write into the same folder.
 
@@ -117,7 +118,8 @@ class GeneratedDocuments:
         return next(name for name, old in opened if old is None or old.text == text)
 
     async def write(self, stem: str, text: str) -> Path:
-        """Write a Markdown document in a worker thread; return its path. Its name begins with `stem`.
+        """Write a Markdown document in a worker thread; return its path. Its name begins with
+        `stem`.
 
         Raises:
             OSError: If the document can't be written.
@@ -165,7 +167,8 @@ _MAX_PROMPT = 200
 
 
 def render_context_document(prompt: str, answer: Mapping[str, object]) -> str:
-    """Return the document in Markdown, with each section in a fence that the section does not contain.
+    """Return the document in Markdown, with each section in a fence that the section does not
+    contain.
 
     Args:
         prompt: The question.
@@ -262,7 +265,9 @@ MAX_SHOWN = 300
 
 
 class RequestLogDocument:
-    """The persisted log of sent requests, which is shown as a document; used on the event loop only."""
+    """The persisted log of sent requests, which is shown as a document; used on the event loop
+    only.
+    """
 
     def __init__(
         self, workspace: Workspace, rows: StateStore, client: Client, generated: GeneratedDocuments

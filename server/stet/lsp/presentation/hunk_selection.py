@@ -1,8 +1,8 @@
 """The target of a command: a location in a document, or hunks.
 
 `resolve_location` reads `uri` or `file` with `range` or lines; without them, it returns the user's
-location. `select_hunks` reads `hunk`, `group`, `proposal`, `turn`, a document or `all`. `decide_hunks`
-tries a decision on each selected hunk.
+location. `select_hunks` reads `hunk`, `group`, `proposal`, `turn`, a document or `all`.
+`decide_hunks` tries a decision on each selected hunk.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,28 +42,32 @@ def resolve_uri(arguments: CommandArguments, workspace: Workspace) -> str | None
 
 
 def resolve_location(
-    arguments: CommandArguments, workspace: Workspace, pages: DiffDocuments | None = None
+    arguments: CommandArguments, workspace: Workspace, diff_documents: DiffDocuments | None = None
 ) -> EditorLocation:
     """Return the location of a question; by default the active file and its selection.
 
     Args:
         arguments: `uri` or `file`, and `range` or lines.
         workspace: The workspace, with the user's location.
-        pages: If given, a location in one of these diff documents, also the user's location, means
-            the location that the document shows there.
+        diff_documents: If given, a location in one of these diff documents, also the user's
+            location, means the location that the document shows there.
 
     Raises:
         InvalidParams: If the location does not exist: no such file, or a line after its end.
     """
-    page = None if pages is None else _review_page(arguments, pages)
-    uri = resolve_uri(arguments, workspace) if page is None else None
+    opened = None if diff_documents is None else _open_diff_document(arguments, diff_documents)
+    uri = resolve_uri(arguments, workspace) if opened is None else None
     wire = arguments.mapping("range")
     lines = [arguments.number(name) for name in ("from", "to", "line")]
-    if pages is not None and page is not None:
-        shown = pages.location_at(page.uri, _range_argument(wire, lines, page, workspace))
+    if diff_documents is not None and opened is not None:
+        shown = diff_documents.location_at(
+            opened.uri, _range_argument(wire, lines, opened, workspace)
+        )
         return _shown_location(shown, workspace)
     if uri is None and not (wire or any(lines)):
-        return _shown_location(pages.location_at_cursor() if pages else None, workspace)
+        return _shown_location(
+            diff_documents.location_at_cursor() if diff_documents else None, workspace
+        )
     if uri is None and (uri := workspace.snapshot().activity.active) is None:
         message = "a position needs its file: `uri` or `file`"
         raise arguments.missing(message, "uri", "file")
@@ -95,12 +99,14 @@ def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
         return snapshot.asked_about(uri).document_with_blocks(uri)
 
 
-def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocument | None:
+def _open_diff_document(
+    arguments: CommandArguments, diff_documents: DiffDocuments
+) -> TextDocument | None:
     """Return the open diff document that the arguments name, or None."""
     uri, file = arguments.text("uri"), arguments.text("file")
     if uri is None and file is not None and Path(file).is_absolute():
         uri = Path(file).as_uri()
-    return None if uri is None else pages.page(uri)
+    return None if uri is None else diff_documents.open_document(uri)
 
 
 def _selected_location(document: TextDocument, workspace: Workspace) -> EditorLocation:
@@ -202,8 +208,8 @@ def select_hunks(
 ) -> HunkSelection:
     """Return the hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
 
-    With a document and a `line`, only the hunks that are shown at the line are selected, or else the
-    insertion at the line.
+    With a document and a `line`, only the hunks that are shown at the line are selected, or else
+    the insertion at the line.
 
     Args:
         arguments: The arguments of the command.

@@ -1,7 +1,7 @@
 """The results of a search for the editor: places in the editor's text, with an excerpt.
 
-The line numbers of a passage belong to the text that is shown to a model; the editor's text also has
-inline blocks, and may have changed since.
+The line numbers of a passage belong to the text that is shown to a model; the editor's text also
+has inline blocks, and may have changed since.
 """
 
 from collections.abc import Iterable, Iterator

@@ -56,7 +56,9 @@ def describe(hunk: Hunk, *, with_diff: bool = True) -> str:
 
 
 def hover_text(hunk: Hunk, *, markdown: bool) -> str:
-    """Return the text of a hover: like `describe`, but longer, with all three texts of a conflict."""
+    """Return the text of a hover: like `describe`, but longer, with all three texts of a
+    conflict.
+    """
     head = [_summary(hunk), *_notes(hunk)]
     blocks = [("", diff_of(hunk, MAX_HOVER_LINES))]
     if hunk.state is HunkState.CONFLICT:
@@ -227,7 +229,8 @@ def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict
 
 
 def display_to_json(hunk: Hunk, encoding: Encoding) -> dict[str, object]:
-    """Return `display` of an entry of `stet.proposals`: the hunk's lines, for a client that draws them.
+    """Return `display` of an entry of `stet.proposals`: the hunk's lines, for a client that draws
+    them.
 
     Columns are in the negotiated encoding, relative to the line's `text`.
     """

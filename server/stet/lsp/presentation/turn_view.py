@@ -111,7 +111,9 @@ class TurnView:
         self._report(turn, f"{_name(turn)}: round {number} of {limit}{spent}")
 
     def _progress_question(self, turn: Turn) -> None:
-        """Show the question of a turn in every way that the editor supports; remove it after the answer."""
+        """Show the question of a turn in every way that the editor supports; remove it after the
+        answer.
+        """
         if turn.question is None:
             self._publisher.clear_question(turn.id)
             self._withdraw_buttons(turn.id)
@@ -209,7 +211,9 @@ class TurnView:
 
 
 def _describe_call(turn: Turn, run: ToolRun) -> str:
-    """Return what a call does; an edit names its file and its number among the turn's edits of it."""
+    """Return what a call does; an edit names its file and its number among the turn's edits of
+    it.
+    """
     if run.tool not in EDITING_TOOLS or not run.file:
         return escape_line(f"{run.tool} {run.file}".strip())
     begun = [one for one in turn.tool_calls if one.state is not ToolState.BOOTING]

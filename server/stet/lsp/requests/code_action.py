@@ -1,11 +1,11 @@
 """`textDocument/codeAction`: decide on the hunks here, run a comment, or ask about the selection.
 
-Actions on single hunks come first, then those on the hunks of a function, file and turn. Every action
-is a command with a title: all editors run such an action, without resolving it and without checking
-versions. The edit is sent when the command arrives, for the text at that time.
+Actions on single hunks come first, then those on the hunks of a function, file and turn. Every
+action is a command with a title: all editors run such an action, without resolving it and without
+checking versions. The edit is sent when the command arrives, for the text at that time.
 
-The answer is immediate, unless a line may be a comment with an instruction: the text must be parsed to
-find out whether the line is in a comment.
+The answer is immediate, unless a line may be a comment with an instruction: the text must be parsed
+to find out whether the line is in a comment.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -127,8 +127,8 @@ def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
 def _question_actions(
     state: ServerState, uri: str, place: Range, *, automatic: bool
 ) -> list[lsp.CodeAction]:
-    """Return the actions that answer questions of turns. For an automatic request, return only those
-    of turns that were asked from this place.
+    """Return the actions that answer questions of turns. For an automatic request, return only
+    those of turns that were asked from this place.
     """
     actions = []
     for turn_id, question, asked_from in state.review.publisher.pending_questions():

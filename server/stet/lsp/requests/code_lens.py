@@ -1,7 +1,7 @@
 """`textDocument/codeLens`: accept and reject, above each hunk.
 
-Each lens is a command with the id and the hash of the hunk, as a code action is: nothing is resolved
-later, and a hunk that has changed meanwhile is refused.
+Each lens is a command with the id and the hash of the hunk, as a code action is: nothing is
+resolved later, and a hunk that has changed meanwhile is refused.
 """
 
 from lsprotocol import types as lsp

@@ -15,7 +15,9 @@ def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
 
 
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
-    """Handle changed settings. Null or an empty object means that the settings must be requested."""
+    """Handle changed settings. Null or an empty object means that the settings must be
+    requested.
+    """
     settings = params.settings
     editor_settings = settings if isinstance(settings, Mapping) else None
     begins = not state.startup.is_loaded

@@ -54,10 +54,9 @@ class EditFile(Params):
     `delete:N-M`, with the line numbers you were shown; `create` makes a new file of `content`, and
     `open` shows the file to the user.
     Put all changes that touch the same lines into one call. Read the file first.
-    Several calls for one file in one answer count as one edit: all of them are proposed or none, but
-    for those that a rule refuses.
-    To change what you have proposed, quote that text as `old_text`; put the old text back to take
-    it back.
+    Several calls for one file in one answer count as one edit: all of them are proposed or none,
+    but for those that a rule refuses. To change what you have proposed, quote that text as
+    `old_text`; put the old text back to take it back.
     """
 
     file: str = Field(description="Path relative to the workspace root.")

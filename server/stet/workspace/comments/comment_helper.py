@@ -4,9 +4,9 @@ The process reads one JSON object, `{"text", "language", "name"}`, and writes on
 `[marker, instruction, start, end]`; offsets are code points. Memory and processor time are limited
 where the system can do that; the process that starts this one limits the rest.
 
-Comments are found by tree-sitter, for languages whose grammar is installed (`tree_sitter_NAME`), by a
-lexer of Pygments, or by the signs that most languages have. Markdown has the comments of HTML, outside
-of code.
+Comments are found by tree-sitter, for languages whose grammar is installed (`tree_sitter_NAME`), by
+a lexer of Pygments, or by the signs that most languages have. Markdown has the comments of HTML,
+outside of code.
 """
 
 import importlib

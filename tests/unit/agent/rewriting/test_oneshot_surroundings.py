@@ -1,4 +1,6 @@
-"""What models answer to a rewrite besides the new text: the line, its indentation, the tags, no blanks."""
+"""What models answer to a rewrite besides the new text: the line, its indentation, the tags, no
+blanks.
+"""
 
 from collections.abc import Callable
 

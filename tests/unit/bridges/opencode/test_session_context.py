@@ -72,7 +72,7 @@ def test_an_ignored_file_is_left_out_even_while_it_has_the_focus() -> None:
     snapshot = world.snapshot()
     assert snapshot.privacy().check(uri_at("/ws/out/made.txt")) is None  # a question may ask of it
     assert collect_context(snapshot) == SessionContext(("a.py",), folders=("/ws",))
-    asked = replace(snapshot, asked=uri_at("/ws/out/made.txt"))
+    asked = replace(snapshot, question_uri=uri_at("/ws/out/made.txt"))
     assert collect_context(asked) == SessionContext(("a.py",), folders=("/ws",))
 
 

@@ -50,7 +50,9 @@ class SlowDisk(MemorySystem):
 
 
 class Room:
-    """The chats of an editor that does not accept edits, an agent that is always done, and a disk."""
+    """The chats of an editor that does not accept edits, an agent that is always done, and a
+    disk.
+    """
 
     def __init__(self, replies: Sequence[Reply] = (DONE,) * 9) -> None:
         self.table = AgentHarness(make_workspace(), replies)

@@ -1,4 +1,6 @@
-"""Blocks of a file that was closed, or outlived by a restart, are found again or wait in the margin."""
+"""Blocks of a file that was closed, or outlived by a restart, are found again or wait in the
+margin.
+"""
 
 import pytest
 

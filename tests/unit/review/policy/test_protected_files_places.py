@@ -1,4 +1,6 @@
-"""Where a file lies decides too: what a program reads in the top folder of a project is ordinary elsewhere."""
+"""Where a file lies decides too: what a program reads in the top folder of a project is ordinary
+elsewhere.
+"""
 
 from pathlib import Path
 

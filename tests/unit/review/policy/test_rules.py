@@ -1,4 +1,6 @@
-"""The policy check refuses by rule and names it; the statements for the model come from the same rules."""
+"""The policy check refuses by rule and names it; the statements for the model come from the same
+rules.
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,6 @@
-"""Anchors report a conflict where their text is changed or gone, and end the conflict with the text's return."""
+"""Anchors report a conflict where their text is changed or gone, and end the conflict with the
+text's return.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""Line ends of hunks: of lines that an undo brings back, and of hunks in a text whose line ends change."""
+"""Line ends of hunks: of lines that an undo brings back, and of hunks in a text whose line ends
+change.
+"""
 
 import pytest
 from hypothesis import given

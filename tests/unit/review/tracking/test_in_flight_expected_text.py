@@ -1,4 +1,6 @@
-"""The text that is expected after an edit: of a very long text the lines around the edit are compared."""
+"""The text that is expected after an edit: of a very long text the lines around the edit are
+compared.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st

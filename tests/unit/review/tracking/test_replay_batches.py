@@ -1,4 +1,6 @@
-"""Several changes in one message, as of a macro or a held undo key, are followed as single keystrokes are."""
+"""Several changes in one message, as of a macro or a held undo key, are followed as single
+keystrokes are.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""The language of pictures that the tests of this folder are written in (`tests.support.review_pictures`)."""
+"""The language of pictures that the tests of this folder are written in
+(`tests.support.review_pictures`).
+"""
 
 import pytest
 

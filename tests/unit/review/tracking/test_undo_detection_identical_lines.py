@@ -1,4 +1,6 @@
-"""Accepted hunks among lines that are alike: the hunks that are reported as accepted make the text."""
+"""Accepted hunks among lines that are alike: the hunks that are reported as accepted make the
+text.
+"""
 
 import pytest
 
