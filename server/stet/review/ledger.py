@@ -207,12 +207,18 @@ class ReviewLedger:
         """Return whether a hunk was superseded by a hunk of another turn."""
         return bool(replacing_turn(self._store, self._store[hunk_id]))
 
-    def can_replace_back(self, hunk_id: str) -> bool:
-        """Return whether a hunk was superseded by a hunk of another turn that is not in the
-        text.
+    def replaced(self, uri: str) -> list[Hunk]:
+        """Return the hunks of `uri` that were superseded by a hunk of another turn that is not in
+        the text.
         """
-        other = replacement(self._store, self._store[hunk_id])
-        return other is not None and other.state not in {HunkState.SENT, HunkState.ACCEPTED}
+        in_text = {HunkState.SENT, HunkState.ACCEPTED}
+        return [
+            self._store.current(hunk)
+            for hunk in self._store.of_file(uri)
+            if hunk.state is HunkState.SUPERSEDED
+            and (other := replacement(self._store, hunk)) is not None
+            and other.state not in in_text
+        ]
 
     def proposals(self, turn: str) -> tuple[Proposal, ...]:
         """Return the proposals of `turn`, one for each file."""

@@ -152,12 +152,7 @@ def _replaced_actions(ledger: ReviewLedger, uri: str, place: Range) -> list[lsp.
 
     A hunk whose replacement is in the text is left out: it was made for another text.
     """
-    replaced = [
-        hunk
-        for hunk in ledger.hunks(uri=uri)
-        if hunk.state is HunkState.SUPERSEDED and hunk.is_on_lines_of(place)
-    ]
-    replaced = [hunk for hunk in replaced if ledger.can_replace_back(hunk.id)]
+    replaced = [hunk for hunk in ledger.replaced(uri) if hunk.is_on_lines_of(place)]
     replaced.sort(key=lambda hunk: hunk.changed, reverse=True)
     return [
         command_action(

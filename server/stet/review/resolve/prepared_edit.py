@@ -15,7 +15,7 @@ from stet.outline.indent_outline import Outline, Style, Symbol
 from stet.review.errors import BlockInTheWay
 from stet.review.policy.authorization import AuthorizedDraft, authorize
 from stet.review.policy.rules import EditRules, ProposalRefused
-from stet.review.proposal import Draft, EditDraft, Hunk, MoveDraft, new_hunk
+from stet.review.proposal import Draft, EditDraft, Hunk, MoveDraft, new_hunk, replace_hunk
 from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
@@ -53,7 +53,7 @@ class PreparedDraft:
         if not caution:
             return self
         summary = f"{self.draft.summary} (Caution: {caution})"
-        hunks = tuple(replace(hunk, summary=summary) for hunk in self.hunks)
+        hunks = tuple(replace_hunk(hunk, summary=summary) for hunk in self.hunks)
         return replace(self, draft=replace(self.draft, summary=summary), hunks=hunks)
 
     def moved_to(self, document: TextDocument, firsts: Iterable[int]) -> "PreparedDraft":
@@ -64,7 +64,9 @@ class PreparedDraft:
             for hunk, first in zip(self.authorized.hunks, firsts, strict=True)
         )
         ranges = [range_of(document.lines, one.old_start, one.old_end) for one in line_hunks]
-        hunks = tuple(replace(one, range=at) for one, at in zip(self.hunks, ranges, strict=True))
+        hunks = tuple(
+            replace_hunk(one, range=at) for one, at in zip(self.hunks, ranges, strict=True)
+        )
         replacements = [
             Replacement(document.offset_at(at.start), document.offset_at(at.end), hunk.new)
             for at, hunk in zip(ranges, hunks, strict=True)
@@ -116,7 +118,7 @@ def _prepared(draft: Draft, authorized: AuthorizedDraft) -> PreparedDraft:
 def _hunk(hunk: LineHunk, draft: EditDraft, caution: str) -> Hunk:
     document, new = draft.document, "".join(hunk.new)
     place = range_of(document.lines, hunk.old_start, hunk.old_end)
-    return replace(
+    return replace_hunk(
         new_hunk(draft, place, "".join(hunk.old), new, caution),
         summary=draft.summary_of(place),
         group=section_key(document, place, new),

@@ -128,9 +128,13 @@ def redo_sequence(redo_records: tuple[ChangeRecord, ...]) -> tuple[ChangeRecord,
 
 def range_of(lines: Sequence[str], first: int, end: int) -> Range:
     """Return whole lines as a range in code points; past the last line, the end of the text."""
-    bottom = Position(len(lines) - 1, len(lines[-1]))
-    start, stop = (Position(at, 0) if at < len(lines) else bottom for at in (first, end))
-    return Range(start, stop)
+    return Range(_start_of(lines, first), _start_of(lines, end))
+
+
+def _start_of(lines: Sequence[str], line: int) -> Position:
+    if line < len(lines):
+        return Position(line, 0)
+    return Position(len(lines) - 1, len(lines[-1]))
 
 
 def last_gap(lines: Sequence[str]) -> int:
