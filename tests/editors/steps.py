@@ -74,6 +74,7 @@ def script(hold: str) -> list[dict[str, Any]]:
         ),
         *_turn("Dropped the old lines.", edit("old.txt", LINES, "", "Drop the old lines")),
         *_turn("Wrote capitals.", *capitals),
+        {"tool_calls": [_call("read_file", file="name.txt")]},
         *_turn(
             "Tidied the files.",
             _call("create_file", file="new.txt", content="first\nsecond\n"),

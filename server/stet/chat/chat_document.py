@@ -6,7 +6,7 @@ the next piece is inserted at the end of the current text under the turn's headi
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from stet.agent.agent_events import (
@@ -216,6 +216,10 @@ class ChatDocument:
     def add(self, entry: ChatTurn) -> None:
         """Add a turn that is to be written."""
         self.entries[entry.turn] = entry
+
+    def sort(self, turns: Iterable[str]) -> None:
+        """Put the turns that are to be written into the order of `turns`, which has all of them."""
+        self.entries = {turn: self.entries[turn] for turn in turns if turn in self.entries}
 
     def adopt(self, reading: "ChatReading", written: Mapping[str, int] | None = None) -> None:
         """Find the part of each turn that the document's current text contains, from any source.

@@ -94,6 +94,22 @@ async def test_setting_decides_which_answers_open_the_chat(
         assert all("\n" not in message for message in messages(editor))
 
 
+async def test_chat_that_opens_with_a_long_answer_has_the_earlier_turns_first(root: Path) -> None:
+    async with (
+        OpenAIServer([api.say(SHORT), api.say(SHORT), api.say(LONG)]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        editor.opens_shown = True
+        uri = editor.open("a.txt")
+        for question in ("First?", "Second?"):
+            await run(editor, question, uri=uri)
+        turn = await ask(editor, "Third?")
+        await editor.wait_until(lambda: editor.shown_documents)
+        text = await until(editor, editor.shown_documents[0].uri, ended(turn))
+        questions = [part.text for part in parts(text) if not part.turn]
+        assert questions == ["First?", "Second?", "Third?", ""]
+
+
 async def test_chat_that_the_user_closes_is_opened_again_only_in_the_next_turn(root: Path) -> None:
     async with (
         OpenAIServer([PAUSED, PAUSED]) as server,

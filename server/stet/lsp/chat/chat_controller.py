@@ -351,4 +351,6 @@ class ChatController:
             is_new = n >= max(first, len(turns) - MAX_TURNS) and turn.id not in is_shown
             if not is_known and (is_new or (turn.id in is_shown and turn.id not in reading.ended)):
                 document.add(self._transcripts.create_turn(turn))
+        # A turn that began while the document was read is there already.
+        document.sort(turn.id for turn in turns)
         return len(document.entries) > n_before
