@@ -77,6 +77,7 @@ def script(hold: str) -> list[dict[str, Any]]:
         {"tool_calls": [_call("read_file", file="name.txt")]},
         *_turn(
             "Tidied the files.",
+            _call("read_file", file="gone.txt"),
             _call("create_file", file="new.txt", content="first\nsecond\n"),
             _call("move_file", file="name.txt", to="title.txt"),
             _call("delete_file", file="gone.txt", reason="nobody reads it"),
