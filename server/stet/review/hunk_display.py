@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import chain
 
 from stet.review.proposal import Hunk, HunkKind, HunkState
@@ -23,6 +24,8 @@ MAX_COMPARED = 20_000
 """The most code points of one change whose words are compared; a longer change has no spans."""
 MAX_REMOVED_LINES = 1_000
 """The most lines of a removed file that are displayed."""
+MAX_CACHED = 2_000
+"""The most code points of the texts of a hunk whose lines are cached, and the most such hunks."""
 _MIN_COMMON = 1 / 3
 """The share of a line's word characters that must be unchanged for the rest to be marked."""
 
@@ -72,14 +75,28 @@ def display_lines(hunk: Hunk) -> list[DisplayLine]:
     """
     if hunk.kind is HunkKind.MOVE:
         return []
-    new_text = hunk.proposed if hunk.state is HunkState.CONFLICT else hunk.new
-    old, new = (list(map(_shown, whole_lines(text))) for text in (hunk.old, new_text))
-    if hunk.kind is HunkKind.REMOVE:
+    new = hunk.proposed if hunk.state is HunkState.CONFLICT else hunk.new
+    is_small = len(hunk.old) + len(new) <= MAX_CACHED
+    compare = _cached_lines if is_small else _relative_lines
+    first = hunk.range.start.line
+    lines = compare(hunk.old, new, is_removal=hunk.kind is HunkKind.REMOVE)
+    return [
+        DisplayLine(one.op, first + one.line, one.text, one.spans, one.excerpt) for one in lines
+    ]
+
+
+def _relative_lines(old_text: str, new_text: str, *, is_removal: bool) -> tuple[DisplayLine, ...]:
+    """Return the lines of a hunk of these texts as if the hunk were at line 0."""
+    old, new = (list(map(_shown, whole_lines(text))) for text in (old_text, new_text))
+    if is_removal:
         old = old[:MAX_REMOVED_LINES]
     changes = diff_lines(old, new)
-    if not changes and hunk.old != new_text:  # only line ends differ
+    if not changes and old_text != new_text:  # only line ends differ
         changes = (LineHunk(0, tuple(old), 0, tuple(new)),)
-    return list(_lines(changes, old, hunk.range.start.line))
+    return tuple(_lines(changes, old))
+
+
+_cached_lines = lru_cache(MAX_CACHED)(_relative_lines)  # a client draws again after each change
 
 
 def _shown(line: str) -> str:
@@ -92,18 +109,17 @@ def _shown(line: str) -> str:
     return "".join(escape(text[start : start + MAX_COMPARED]) for start in pieces)
 
 
-def _lines(changes: Sequence[LineHunk], old: Sequence[str], first: int) -> Iterator[DisplayLine]:
-    """Yield the lines of `changes` and the unchanged lines between, for a text at line `first`."""
+def _lines(changes: Sequence[LineHunk], old: Sequence[str]) -> Iterator[DisplayLine]:
+    """Yield the lines of `changes` and the unchanged lines between."""
     done = 0
     for change in (*changes, LineHunk(len(old), (), 0, ())):
         for at in range(done, change.old_start):
-            yield DisplayLine(LineOp.CONTEXT, first + at, old[at])
+            yield DisplayLine(LineOp.CONTEXT, at, old[at])
         deleted = [
-            DisplayLine(LineOp.DELETE, first + at, text)
+            DisplayLine(LineOp.DELETE, at, text)
             for at, text in enumerate(change.old, change.old_start)
         ]
-        before = first + change.old_end
-        inserted = [DisplayLine(LineOp.INSERT, before, text) for text in change.new]
+        inserted = [DisplayLine(LineOp.INSERT, change.old_end, text) for text in change.new]
         yield from _marked(deleted, inserted)
         done = change.old_end
 

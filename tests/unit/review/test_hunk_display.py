@@ -194,3 +194,15 @@ def test_picture_shows_its_marks() -> None:
         0  a
         1 +b[c]
         """)
+
+
+def test_same_hunk_at_another_line_has_its_lines_there() -> None:
+    replace = HunkKind.REPLACE
+    hunk = make_hunk(
+        1, replace, old="one\n", new="two\n", range=Range(Position(3, 0), Position(4, 0))
+    )
+    moved = make_hunk(
+        1, replace, old="one\n", new="two\n", range=Range(Position(9, 0), Position(10, 0))
+    )
+    assert picture(display_lines(hunk)) == "3 -one\n4 +two\n"
+    assert picture(display_lines(moved)) == "9 -one\n10 +two\n"

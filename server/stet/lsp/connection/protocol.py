@@ -23,7 +23,7 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from attrs import fields_dict
+from attrs import asdict, fields_dict
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
 from lsprotocol import converters
@@ -257,8 +257,10 @@ class StetProtocol(LanguageServerProtocol):
         Overridden because pygls logs every message at INFO, and does not answer a request whose
         result can't be converted to JSON.
         """
+        # A result of a command is JSON: the converter would walk through it.
+        plain = asdict(data, recurse=False) if type(data) is JsonRPCResponseMessage else data
         try:
-            body = json.dumps(data, default=self._serialize_message)
+            body = json.dumps(plain, default=self._serialize_message)
         except MALFORMED:
             log.exception("a message could not be written as JSON")
             if not hasattr(data, "result"):
@@ -300,8 +302,7 @@ class StetProtocol(LanguageServerProtocol):
                 future.exception()
 
         super()._execute_handler(msg_id, handler, callback, args, kwargs)
-        future = self._request_futures.get(msg_id)
-        if future is not None:
+        if (future := self._request_futures.get(msg_id)) is not None:
             future.add_done_callback(forget)
 
     # --- built-in methods -----------------------------------------------------------------------
@@ -322,9 +323,7 @@ class StetProtocol(LanguageServerProtocol):
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """Store the text in Stet's store, not in pygls's; hold messages while a long text is
-        split.
-        """
+        """Store the text, though not in pygls's store; hold messages while a long one is split."""
         from stet.text.large_document import LARGE  # not needed before `initialize` is answered
 
         if len(params.text_document.text) < LARGE:
