@@ -143,7 +143,11 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
 (define-derived-mode stet-chat-mode text-mode "Stet Chat"
   "A chat with Stet: write under the last `## You' and send it with \\[stet-send]."
   (visual-line-mode)
+  ;; A chat has no diagnostics, and needs no margin for them.
+  (setq-local eglot-stay-out-of (cons 'flymake eglot-stay-out-of))
   (setq-local scroll-conservatively 101)
+  ;; Stet writes the line ends; another one would be an empty line above your next message.
+  (setq-local require-final-newline nil)
   (setq header-line-format
         (substitute-command-keys "Write below the last heading; \\[stet-send] sends it"))
   (when buffer-file-name

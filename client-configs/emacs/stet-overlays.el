@@ -211,6 +211,19 @@ Emacs can't scroll within them, so in a small window there are fewer."
                    (stet--overlay from to 'face 'stet-removed-word 'priority 5 'evaporate t)))
                (plist-get line :spans))))))
 
+(defconst stet--count-from 10
+  "The least number of removed lines that is shown beside the first of them.")
+
+(defun stet--overlays-count (lines)
+  "Show the number of the removed LINES beside the first; return the overlays."
+  (when (and (length> lines (1- stet--count-from))
+             (stet--goto-line (plist-get (car lines) :line)))
+    (let ((text (propertize (format "  -%d lines" (length lines))
+                            'face '(stet-note stet-removed))))
+      ;; The cursor at the end of the line stays there.
+      (put-text-property 0 1 'cursor t text)
+      (list (stet--overlay (pos-eol) (pos-eol) 'after-string text)))))
+
 (defun stet--lines (hunk op)
   "Return the lines of HUNK, an answer of the server, with this OP."
   (cl-loop for line across (plist-get (plist-get hunk :display) :lines)
@@ -249,10 +262,12 @@ Emacs can't scroll within them, so in a small window there are fewer."
 (defun stet--draw-in-place (hunk start)
   "Draw the lines of HUNK, with its heading above START; return the overlays."
   (let ((groups (seq-group-by (lambda (line) (plist-get line :line)) (stet--lines hunk "insert")))
+        (removed (stet--lines hunk "delete"))
         (heading (stet--heading hunk)))
     (append
      (and heading (list (stet--overlay-above (1- (line-number-at-pos start t)) heading)))
-     (mapcan #'stet--overlays-removed (stet--lines hunk "delete"))
+     (mapcan #'stet--overlays-removed removed)
+     (stet--overlays-count removed)
      (mapcar (pcase-lambda (`(,line . ,lines)) (stet--overlay-above line (stet--added-text lines)))
              groups))))
 

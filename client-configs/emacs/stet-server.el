@@ -48,6 +48,9 @@ Each gets all files of the project, as a buffer has one connection."
     (diff-mode :language-id ""))
   "What Stet serves: all files, so that one server knows a whole project.")
 
+(defconst stet--markdown "\\.\\(?:md\\|markdown\\)\\'"
+  "The names of Markdown files; Emacs itself has no mode for them.")
+
 (defvar stet--entry (cons stet--modes #'stet--contact)
   "Our entry in `eglot-server-programs'.")
 
@@ -106,7 +109,8 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
 (defun stet--language-id ()
   "The protocol's name for the language of this buffer."
   (or (and-let* ((name (cdaar (stet--own-entry)))) (unless (derived-mode-p 'text-mode) name))
-      (if (derived-mode-p 'text-mode) "plaintext"
+      (if (derived-mode-p 'text-mode)
+          (if (string-match-p stet--markdown (or buffer-file-name "")) "markdown" "plaintext")
         (string-remove-suffix "-mode" (string-remove-suffix "-ts-mode" (symbol-name major-mode))))))
 
 (cl-defmethod jsonrpc-connection-send :before
@@ -164,6 +168,14 @@ where you are: the last move is sent first."
   (and eglot-lsp-context stet--last (stet--page-p buffer-file-name)
        (eglot--project stet--last)))
 
+(defun stet--keeping-message (function)
+  "Call FUNCTION without its messages, and return its value.
+What the echo area shows stays: even a message that is inhibited would clear it."
+  (let ((shown (current-message)) (inhibit-message t) message-log-max)
+    (prog1 (funcall function)
+      (when shown
+        (let (inhibit-message) (message "%s" shown))))))
+
 (defun stet--edited-files (edit)
   "The files that EDIT, a WorkspaceEdit, is for."
   (mapcar (lambda (change) (eglot-uri-to-path (plist-get (plist-get change :textDocument) :uri)))
@@ -190,7 +202,9 @@ where you are: the last move is sent first."
       (with-current-buffer buffer (undo-boundary)))
     (let ((saved (seq-filter #'stet--saved-page files))
           (tails (stet--tails files)))
-      (prog1 (let ((inhibit-message ours)) (cl-call-next-method))
+      (prog1 (if (cl-every #'stet--page-p files)
+                 (stet--keeping-message #'cl-call-next-method)
+               (let ((inhibit-message ours)) (cl-call-next-method)))
         (stet--follow tails)
         ;; What Stet writes into its pages, it also keeps: you are not asked to save it.
         (dolist (file saved)
@@ -202,12 +216,35 @@ where you are: the last move is sent first."
   "Show MESSAGE; a long one in a window of its own, unless a chat is shown."
   (if (not (string-prefix-p "Stet: " message))
       (cl-call-next-method)
-    (let ((answer (substitute-command-keys "(answer: \\<stet-mode-map>\\[stet-answer])")))
-      (setq message (replace-regexp-in-string "\nAnswer \\(?:with\\|by\\) [^\0]*\\'"
-                                              (concat "\n" answer) message t t)))
-    (if (and (string-search "\n" message) (stet--chat-shown-p))
-        (message "%s" (car (split-string message "\n")))
-      (display-message-or-buffer (string-trim-right message) "*Stet says*"))))
+    (setq message (string-trim-right (stet--with-keys message)))
+    (cond ((not (string-search "\n" message)) (stet--show-line message))
+          ((stet--chat-shown-p) (message "%s" (car (split-string message "\n"))))
+          (t (display-message-or-buffer message "*Stet says*")))))
+
+(defconst stet--command-names
+  '(("\nAnswer with [^\0]*\\'" "\n(answer: %s)" stet-answer)
+    ("`stet\\.undo`" "%s" stet-undo)
+    ("\\bStet: Restore\\b" "%s" stet-restore)
+    ("\\( hunks? to review\\)\\." " (%s)." stet-next))
+  "What the server says of commands: (REGEXP FORMAT COMMAND).
+FORMAT, with the keys of COMMAND, takes the place of the match after its first
+group.")
+
+(defun stet--with-keys (text)
+  "Return TEXT, a message of the server, with the keys of the commands it names."
+  (pcase-dolist (`(,regexp ,format ,command) stet--command-names)
+    (let ((keys (format format (substitute-command-keys (format "\\[%s]" command)))))
+      (setq text (replace-regexp-in-string
+                  regexp (lambda (found) (concat (match-string 1 found) keys)) text t t))))
+  text)
+
+(defun stet--show-line (text)
+  "Show TEXT in one line of the echo area, so that it covers nothing.
+Where it is too long, its numbers of rounds and tokens are only in `*Messages*'."
+  (if (< (string-width text) (frame-width)) (message "%s" text)
+    (let ((inhibit-message t)) (message "%s" text))
+    (let (message-log-max)
+      (message "%s" (replace-regexp-in-string " ([0-9]+ rounds?, .*)\\'" "" text)))))
 
 (cl-defmethod eglot-handle-notification :after
   ((server stet-server) (_method (eql $/progress)) &key token value &allow-other-keys)

@@ -155,7 +155,8 @@ it will write."
   (interactive)
   (let ((here (stet--page-p buffer-file-name)))
     (stet--run "stet.send" (and here (list :uri (stet--uri))))
-    (when here (save-buffer))))
+    (when here
+      (let ((save-silently t)) (save-buffer)))))
 
 (defun stet-cancel ()
   "Cancel whatever is running."
@@ -319,7 +320,8 @@ Show the message NOTHING if there are none."
   :group 'stet
   (setq eglot-server-programs (remq stet--entry eglot-server-programs)
         mode-line-misc-info (assq-delete-all 'stet-mode mode-line-misc-info)
-        auto-mode-alist (rassq-delete-all 'stet-chat-mode auto-mode-alist))
+        auto-mode-alist (delete (cons stet--markdown 'text-mode)
+                                (rassq-delete-all 'stet-chat-mode auto-mode-alist)))
   (remove-hook 'find-file-hook #'stet--ensure)
   (remove-hook 'eglot-managed-mode-hook #'stet--manage)
   (remove-hook 'project-find-functions #'stet--page-project)
@@ -328,6 +330,8 @@ Show the message NOTHING if there are none."
     (push '(stet-mode (:eval (stet--mode-line))) mode-line-misc-info)
     (push '("[/\\]stet[/\\]chat-[[:xdigit:]]+-[a-zA-Z0-9_-]+\\.md\\'" . stet-chat-mode)
           auto-mode-alist)
+    ;; The last entry: another mode for Markdown comes before it.
+    (add-to-list 'auto-mode-alist (cons stet--markdown 'text-mode) t)
     (add-hook 'find-file-hook #'stet--ensure)
     (add-hook 'eglot-managed-mode-hook #'stet--manage)
     (add-hook 'project-find-functions #'stet--page-project)

@@ -167,6 +167,19 @@ def test_keys_of_doom_prelude_and_spacemacs_keep_working(emacs: Begin) -> None:
     assert editor.eval('(symbol-name (keymap-lookup nil "C-c x a"))') == "stet-ask"
 
 
+def test_markdown_is_served_without_a_package_and_left_to_one(emacs: Begin) -> None:
+    editor = emacs([])
+    (editor.root / "note.md").write_text("# Note\n")
+    (editor.root / "other.markdown").write_text("# Other\n")
+    editor.visit("note.md").served()
+    assert editor.eval("(symbol-name major-mode)") == "text-mode"
+    assert editor.eval("(stet--language-id)") == "markdown"
+    editor.eval("""(progn (define-derived-mode markdown-mode text-mode "Markdown")
+                          (push '("\\\\.markdown\\\\'" . markdown-mode) auto-mode-alist) t)""")
+    editor.visit("other.markdown").served()
+    assert editor.eval("(symbol-name major-mode)") == "markdown-mode"
+
+
 def test_every_command_of_the_map_is_in_the_menu(emacs: Begin) -> None:
     editor = emacs([]).press("C-c x ?")
     screen = editor.terminal.wait_for("Ask and search", "Hunk at point", "Review", "Chat")
