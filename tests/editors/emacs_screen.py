@@ -2,7 +2,8 @@
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,10 @@ PLAIN = """
 """
 MODE_LINE = "[Stet"
 """The text in the mode line; the rows below are those of the echo area."""
+USAGE = re.compile(r" \(\d+ rounds?, .*")
+"""The rounds and tokens at the end of a message, which depend on the length of paths."""
+FIGURES = {"*asked ": "*asked (…)*", "*completed ": "*completed (…)*"}
+"""Paragraphs of a chat with times and tokens, by their beginning, and their text in the files."""
 
 
 class EmacsScreen:
@@ -74,9 +79,9 @@ class EmacsScreen:
         self._file = next(iter(files))
         self.editor = self.begin()
 
-    def begin(self) -> Emacs:
+    def begin(self, file: str = "") -> Emacs:
         """Start Emacs, again or for the first time, and return it when Stet serves the file."""
-        self.editor = start(self._start, self._file)
+        self.editor = start(self._start, file or self._file)
         return self.editor.served()
 
     def ask(self, n_hunks: int) -> None:
@@ -87,16 +92,41 @@ class EmacsScreen:
 
     def check(self, name: str) -> None:
         """Wait until the rows above the mode line are those of a screen of `screens/emacs`."""
-        self.check_rows(expected(f"emacs/{name}"), name)
+        self._wait(name, self._text_rows)
 
-    def check_rows(self, wanted: list[str], name: str) -> None:
-        """Wait until the rows above the mode line are these."""
+    def check_whole(self, name: str) -> None:
+        """Wait until all rows, mode lines and echo area included, are those of a screen."""
+        try:
+            self._wait(name, self._all_rows)
+        finally:
+            self.editor.terminal.capture(f"emacs-{name.replace('/', '-')}")
+
+    def _text_rows(self) -> list[str]:
+        rows = self.editor.terminal.coloured().split("\n")
+        last = max((n for n, row in enumerate(rows) if MODE_LINE in row), default=0)
+        return painted("\n".join(rows[:last]), LETTERS)
+
+    def _all_rows(self) -> list[str]:
+        """Return all rows, without what differs from run to run and what Eglot says of itself."""
+        rows: list[str] = []
+        paragraph = False
+        for row in painted(self.editor.terminal.coloured(), LETTERS):
+            if not paragraph:
+                text = USAGE.sub("", row)
+                if MODE_LINE in row:
+                    text = re.sub(r"(\[Stet[^]]*\]).*", r"\1", row)
+                figures = [given for start, given in FIGURES.items() if row.startswith(start)]
+                rows += figures or [text]
+                paragraph = bool(figures)
+            paragraph = paragraph and not row.endswith("*")
+        return rows
+
+    def _wait(self, name: str, read: Callable[[], list[str]]) -> None:
+        wanted = expected(f"emacs/{name}")
         shown: list[str] = []
 
         def is_shown(_: list[str]) -> bool:
-            rows = self.editor.terminal.coloured().split("\n")
-            last = max((n for n, row in enumerate(rows) if MODE_LINE in row), default=0)
-            shown[:] = painted("\n".join(rows[:last]), LETTERS)
+            shown[:] = read()
             return shown == wanted
 
         try:
