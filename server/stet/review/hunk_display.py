@@ -26,6 +26,8 @@ MAX_REMOVED_LINES = 1_000
 """The most lines of a removed file that are displayed."""
 MAX_CACHED = 2_000
 """The most code points of the texts of a hunk whose lines are cached, and the most such hunks."""
+MAX_EXCERPTED = 4_000
+"""The most code points of two texts that `excerpt_diff` compares on the event loop."""
 _MIN_COMMON = 1 / 3
 """The share of a line's word characters that must be unchanged for the rest to be marked."""
 
@@ -41,6 +43,9 @@ class LineOp(StrEnum):
     CONTEXT = "context"
     DELETE = "delete"
     INSERT = "insert"
+
+
+_MARKS = {LineOp.CONTEXT: " ", LineOp.DELETE: "-", LineOp.INSERT: "+"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,41 @@ def _relative_lines(old_text: str, new_text: str, *, is_removal: bool) -> tuple[
 
 
 _cached_lines = lru_cache(MAX_CACHED)(_relative_lines)  # a client draws again after each change
+
+
+@lru_cache(maxsize=256)
+def excerpt_diff(old: str, new: str) -> tuple[str, ...]:
+    """Return the lines of two texts as a diff in which long lines are cut to their changed
+    sentences.
+
+    Args:
+        old: The text of the deleted lines.
+        new: The text of the inserted lines.
+
+    Returns:
+        The lines, each with its mark; empty if no line has an excerpt, or the texts have more than
+        `MAX_EXCERPTED` code points, since their comparison would take too long.
+    """
+    if max(len(old), len(new)) <= LONG_LINE or len(old) + len(new) > MAX_EXCERPTED:
+        return ()
+    lines = _relative_lines(old, new, is_removal=False)
+    if not any(line.excerpt for line in lines):
+        return ()
+    return tuple(f"{_MARKS[line.op]}{_cut_to_excerpt(line)}" for line in lines)
+
+
+def _cut_to_excerpt(line: DisplayLine) -> str:
+    """Return the text of a line, cut to its excerpt if it has one, with an ellipsis for what is
+    left out.
+    """
+    parts, done = [], 0
+    for start, end in line.excerpt:
+        parts += ["… "] if start > done else []
+        parts.append(line.text[start:end])
+        done = end
+    if not line.excerpt:
+        return line.text
+    return "".join([*parts, "…"] if done < len(line.text) else parts)
 
 
 def _shown(line: str) -> str:

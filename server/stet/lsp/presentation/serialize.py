@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from stet.agent.turn import FINAL_STATES, REMOVAL, Turn, time_of
 from stet.llm.model import Usage
 from stet.lsp import convert
-from stet.review.hunk_display import DisplayLine, display_lines
+from stet.review.hunk_display import DisplayLine, display_lines, excerpt_diff
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.encoding import Encoding, units_from_column
@@ -44,13 +44,16 @@ def label(hunk: Hunk) -> str:
 
 
 def describe(hunk: Hunk, *, with_diff: bool = True) -> str:
-    """Return the message of a hunk's diagnostic: its summary and notes, and a short diff.
+    """Return the message of a hunk's diagnostic: its summary and notes, and a short diff, which has
+    only the changed sentences of long lines.
 
     Without the diff it is one line.
     """
     summary, notes = _summary(hunk), _notes(hunk)
     if with_diff:
-        return "\n".join([summary, *notes, *diff_of(hunk, MAX_DIFF_LINES)])
+        excerpt = excerpt_diff(hunk.old, hunk.new) if hunk.kind is not HunkKind.MOVE else ()
+        diff = _cut(excerpt, MAX_DIFF_LINES) or diff_of(hunk, MAX_DIFF_LINES)
+        return "\n".join([summary, *notes, *diff])
     is_conflict = hunk.state is HunkState.CONFLICT  # its notes are sentences
     return " ".join([f"{summary.rstrip('.')}." if is_conflict else summary, *notes])
 

@@ -41,6 +41,20 @@ Change 1
     assert len(short) == 1 + MAX_DIFF_LINES + 1
 
 
+def test_a_long_line_is_cut_to_its_changed_sentences() -> None:
+    still = "This sentence stays as it is, and it is long enough. " * 3
+    old = f"{still}The wind was tremendous. {still}Nobody slept.\n"
+    new = old.replace("tremendous", "strong").replace("Nobody", "Nobody there")
+    assert describe(make_hunk(1, HunkKind.REPLACE, old=old, new=new)) == snapshot("""\
+Change 1
+-… The wind was tremendous. … Nobody slept.
++… The wind was strong. … Nobody there slept.\
+""")
+    huge = still * 20
+    whole = describe(make_hunk(1, HunkKind.REPLACE, old=huge, new=f"{huge}The end."))
+    assert f"-{huge}" in whole.splitlines()
+
+
 def test_a_move_names_only_what_differs() -> None:
     hunk = make_hunk(
         1, HunkKind.MOVE, uri="file:///ws/a/my%20page.md", new_uri="file:///ws/b/page.md"
