@@ -193,6 +193,9 @@ def test_helix(series: str, stranger: Stranger, part: Part) -> None:
     by = {"25.01": asks_in_the_chat, "25.07": asks_by_key}[series]
     with running_helix(stranger, None) as editor:
         by(editor)
+        editor.terminal.wait_for(f"Stet: {NO_MODEL[0]}")
+        if series == "25.07":
+            editor.key("t")
         for words in NO_MODEL:
             editor.terminal.wait_for(words)
     with running_helix(stranger, stranger.base / "script.json") as editor:

@@ -50,6 +50,7 @@ class ClientCapabilities:
         focuses_shown: Whether it moves the user to every document that it shows, also with
             `takeFocus: false`.
         covers_messages: Whether its progress takes the place of the last message.
+        cuts_messages: Whether it shows a message on one line, and cuts what does not fit.
         opens_chat: Whether it opens chat documents itself, at `$/stet/showChat`.
         overtakes: Whether it sends changes out of order; its versions count by one.
         answers: Whether it wants the text of answers while the model writes them.
@@ -76,6 +77,7 @@ class ClientCapabilities:
     draws_hunks: bool = False
     focuses_shown: bool = False
     covers_messages: bool = False
+    cuts_messages: bool = False
     opens_chat: bool = False
     overtakes: bool = False
     answers: bool = False
@@ -142,6 +144,7 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         focuses_shown=name == "helix",
         # It has one line for both.
         covers_messages=name == "helix",
+        cuts_messages=name == "helix",
         draws_hunks=declared.get("drawsHunks") is True,
         opens_chat=declared.get("opensChat") is True,
         # Later versions of Helix send changes in order.

@@ -24,6 +24,7 @@ EXPECTED = {
         selects_cursor=True,
         focuses_shown=True,
         covers_messages=True,
+        cuts_messages=True,
         version="25.01.1",
         apply_edit=True,
         document_changes=True,

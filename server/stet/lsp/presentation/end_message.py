@@ -18,6 +18,8 @@ MAX_LINES = 3
 """The most lines of an answer that is shown as a message."""
 COLUMNS = 80
 """The width of these lines, in characters."""
+ROOM = COLUMNS - len("Stet: ")
+"""The most characters of a message that an editor would cut, after the name of the server."""
 MAX_SENTENCE = 120
 """The most characters of the first sentence of a longer answer."""
 LEAST_COST = 0.0001
@@ -87,6 +89,43 @@ def end_message(
     return f"{message} ({describe_usage(turn)})" if turn.rounds else message
 
 
+def short_message(
+    turn: Turn,
+    hunks: Sequence[Hunk],
+    replaced: Sequence[Hunk],
+    *,
+    has_proposed: bool,
+) -> str:
+    """Return the message at a turn's end for an editor that cuts a message after one line.
+
+    It has at most `ROOM` characters. What does not fit is in the chat, and the message says so.
+    The arguments are those of `end_message`.
+    """
+    is_answer, text = _text(turn, has_proposed=has_proposed)
+    pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
+    n_failed = len(turn.rejected) + len(turn.failed)
+    parts = [f"{counted(pending, 'hunk')} to review."] if pending else []
+    parts += [f"{counted(len(replaced), 'earlier hunk')} replaced."] if replaced else []
+    parts += [f"{counted(n_failed, 'edit')} failed."] if n_failed else []
+    words = " ".join(text.split())
+    words = _as_sentence(words) if words and parts else words
+    more = [IN_CHAT] if is_answer else ["See the chat."]
+    whole = " ".join(filter(None, [words, *parts]))
+    if len(whole) <= ROOM and not n_failed and not turn.notes:
+        usage = f" ({describe_usage(turn)})" if turn.rounds else ""
+        return f"{whole}{usage}" if len(whole) + len(usage) <= ROOM else whole
+    end = " ".join([*parts, *more])
+    first = _first_sentence(turn.answer or text if is_answer else text)
+    return f"{_cut(_as_sentence(first), ROOM - len(end) - 1)} {end}".strip()
+
+
+def _cut(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters, cut after a word."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 1].rpartition(' ')[0] or text[: limit - 1]}…"
+
+
 def _describe_replaced(hunks: Sequence[Hunk]) -> str:
     """Return the sentence about hunks that were superseded, with the way back."""
     names = {escape_line(unquote(hunk.uri.rsplit("/", 1)[-1])) for hunk in hunks}
@@ -128,9 +167,7 @@ def _first_sentence(text: str) -> str:
         return ""
     found = _SENTENCE.match(line)
     sentence = found[0] if found else line
-    if len(sentence) <= MAX_SENTENCE:
-        return sentence
-    return f"{sentence[: MAX_SENTENCE - 1].rpartition(' ')[0] or sentence[: MAX_SENTENCE - 1]}…"
+    return _cut(sentence, MAX_SENTENCE)
 
 
 def _as_sentence(text: str) -> str:

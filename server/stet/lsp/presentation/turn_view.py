@@ -6,6 +6,7 @@ the question is answered in another way or its turn is over.
 """
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from time import monotonic
 
@@ -29,8 +30,9 @@ from stet.agent.turn import REMOVAL, Turn, TurnState
 from stet.agent.turn_runner import NoPendingQuestion
 from stet.lsp.editor_client import Client, Progress
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
-from stet.lsp.presentation.end_message import end_message
+from stet.lsp.presentation.end_message import end_message, short_message
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk
 from stet.text.escape import escape, escape_line
 from stet.tools.editor_actions import Question
 from stet.tools.tool_state import ToolRun, ToolState
@@ -192,13 +194,7 @@ class TurnView:
         self._activities.pop(turn.id, None)
         hunks = self._ledger.hunks(turn=turn.id)
         has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
-        message = end_message(
-            turn,
-            hunks,
-            self._ledger.replaced_by(turn.id),
-            has_proposed=has_proposed,
-            has_chat=self._client.can_show_chat,
-        )
+        message = self._end_message(turn, hunks, has_proposed=has_proposed)
         if progress := self._progress.pop(turn.id, None):
             progress.end(message)
         # Some editors do not show progress or its end, but all editors show messages.
@@ -208,6 +204,12 @@ class TurnView:
             self._client.show_message(f"Stet: {message}")
         elif turn.state is not TurnState.CANCELLED:
             self._client.warn(f"Stet: {message}")
+
+    def _end_message(self, turn: Turn, hunks: Sequence[Hunk], *, has_proposed: bool) -> str:
+        replaced, has_chat = self._ledger.replaced_by(turn.id), self._client.can_show_chat
+        if has_chat and self._client.capabilities.cuts_messages:
+            return short_message(turn, hunks, replaced, has_proposed=has_proposed)
+        return end_message(turn, hunks, replaced, has_proposed=has_proposed, has_chat=has_chat)
 
 
 def _describe_call(turn: Turn, run: ToolRun) -> str:

@@ -1,13 +1,14 @@
 """The message at the end of a turn is one line: what was done, and what it used."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Usage
-from stet.lsp.presentation.end_message import describe_usage, end_message
+from stet.lsp.presentation.end_message import ROOM, describe_usage, end_message, short_message
 from stet.review.proposal import HunkKind
 from stet.tools.tool_errors import FailedEdit
 from tests.support.hunks import make_hunk
@@ -102,3 +103,47 @@ def test_replaced_hunks_are_named_with_the_way_back() -> None:
     assert message(one) == f"Done. Replaced 1 earlier hunk in my cart.py; restore it {way}"
     assert message(one, one) == f"Done. Replaced 2 earlier hunks in my cart.py; restore them {way}"
     assert message(one, other) == f"Done. Replaced 2 earlier hunks in 2 files; restore them {way}"
+
+
+@pytest.mark.parametrize(
+    ("turn", "n_hunks", "message"),
+    [
+        ({"summary": "Named it."}, 1, "Named it. 1 hunk to review."),
+        (
+            {"summary": "Renamed each use of the old name in all four files of the package"},
+            30,
+            "Renamed each use of the old name in… 30 hunks to review. See the chat.",
+        ),
+        (
+            {"summary": "Tidied.", "failed": (FailedEdit("a.py", "L1", "no such line"),)},
+            2,
+            "Tidied. 2 hunks to review. 1 edit failed. See the chat.",
+        ),
+        ({"answer": "It blows.", "summary": "It blows."}, 0, "It blows."),
+        (
+            {"answer": f"It {'really ' * 20}blows.", "summary": "It blows."},
+            0,
+            "It really really really really really really… The answer is in the chat.",
+        ),
+        (
+            {"notes": ("The file is large.",), "summary": "Done"},
+            0,
+            "Done. The answer is in the chat.",
+        ),
+        (
+            {
+                "state": TurnState.FAILED,
+                "summary": "No model is available. Install one, or use a key",
+            },
+            0,
+            "No model is available. Install one, or use a key",
+        ),
+    ],
+)
+def test_a_message_that_an_editor_would_cut_is_short(
+    turn: dict[str, Any], n_hunks: int, message: str
+) -> None:
+    hunks = [make_hunk(n, HunkKind.REPLACE, old="a\n", new="b\n") for n in range(n_hunks)]
+    ended = dataclasses.replace(TURN, **{"state": TurnState.COMPLETED, "rounds": (), **turn})
+    assert short_message(ended, hunks, (), has_proposed=bool(hunks)) == message
+    assert len(message) <= ROOM
