@@ -89,7 +89,12 @@ class DiagnosticsPublisher:
         """Schedule the publication of a document's diagnostics."""
         if uri not in self._due:
             self._due.add(uri)
-            asyncio.get_running_loop().call_later(DELAY, self._publish, uri)
+            asyncio.get_running_loop().call_later(DELAY, self._publish_due, uri)
+
+    def flush(self) -> None:
+        """Publish all scheduled diagnostics now."""
+        for uri in tuple(self._due):
+            self._publish(uri)
 
     def turn_started(self, turn: Turn) -> None:
         """Record the location of a turn's prompt: the user may type before the turn has a
@@ -111,9 +116,12 @@ class DiagnosticsPublisher:
             self.schedule(place.uri)
 
     def turn_ended(self, turn_id: str) -> None:
-        """Remove the question and the location of a turn that is over."""
+        """Remove the question and the location of a turn that is over, and publish its last hunks:
+        the message about them comes next.
+        """
         self.clear_question(turn_id)
         self._places.pop(turn_id, None)
+        self.flush()
 
     def pending_questions(self) -> list[tuple[str, Question, TrackedLocation | None]]:
         """Return the turns that wait for an answer, the longest wait first, each with its question
@@ -123,6 +131,10 @@ class DiagnosticsPublisher:
             (turn_id, question, self._places.get(turn_id))
             for turn_id, question in self._questions.items()
         ]
+
+    def _publish_due(self, uri: str) -> None:
+        if uri in self._due:
+            self._publish(uri)
 
     def _publish(self, uri: str) -> None:
         self._due.discard(uri)

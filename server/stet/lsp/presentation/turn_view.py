@@ -35,7 +35,7 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
 from stet.text.escape import escape, escape_line
 from stet.tools.editor_actions import Question
-from stet.tools.tool_state import ToolRun, ToolState
+from stet.tools.tool_state import ToolKind, ToolRun, ToolState
 
 NOBODY = "No user is available to answer. Continue without an answer."
 """The answer to the agent if no user can answer its question."""
@@ -83,7 +83,7 @@ class TurnView:
                 self._round(turn, number, limit)
             case TextDelta(text=text):
                 self._show_text(turn, text)
-            case ToolStarted(run=run):
+            case ToolStarted(run=run) if run.course is not ToolKind.CONTROL:
                 self._report(turn, _describe_call(turn, run))
             case SteeringApplied(text=text):
                 self._report(turn, f"sent to the model: {_cut(text)}")
