@@ -163,7 +163,15 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
 (defvar-keymap stet-review-mode-map
   :doc "Keys of a review page, in place of those that would change the file."
   "C-c C-a" 'stet-accept
-  "C-c C-k" 'stet-reject)
+  "C-c C-k" 'stet-reject
+  "<remap> <save-buffer>" 'stet-save-review)
+
+(defun stet-save-review ()
+  "Save this review page, so that Stet accepts what stays in it.
+A page that you have not changed is saved too."
+  (interactive nil stet-review-mode)
+  (set-buffer-modified-p t)
+  (let ((save-silently t)) (save-buffer)))
 
 (define-minor-mode stet-review-mode
   "Decide the hunks of a review page: \\[stet-accept] accepts, \\[stet-reject] rejects."
@@ -176,7 +184,8 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
   (let* ((status (stet--status (stet--server)))
          (left (+ (or (plist-get status :pending) 0) (or (plist-get status :conflicts) 0))))
     (substitute-command-keys
-     (format "%d left   \\[stet-accept] accept  \\[stet-reject] reject  \\[stet-next] next" left))))
+     (format "%d left   \\[stet-accept] accept  \\[stet-reject] reject  \\[stet-next] next  \
+\\[stet-save-review] accept what stays" left))))
 
 (provide 'stet-chat)
 ;;; stet-chat.el ends here

@@ -319,13 +319,36 @@ In a review page, go to the next or previous section."
 
 ;;; Decisions
 
-(defun stet--choose (prompt things title)
-  "Let the user choose of THINGS with PROMPT; TITLE gives the title of one."
-  (let* ((titles (mapcar (lambda (thing) (cons (funcall title thing) thing)) things))
+(defun stet--choose (prompt things title &optional note)
+  "Read one of THINGS from the minibuffer with PROMPT; return it.
+The function TITLE gives the title of a thing, and NOTE the text shown after
+it.  The first thing is the default."
+  (let* ((titles (stet--titled things title))
+         (annotate (lambda (text) (and note (funcall note (cdr (assoc text titles))))))
          (in-order (lambda (text predicate action)
-                     (if (eq action 'metadata) '(metadata (display-sort-function . identity))
+                     (if (eq action 'metadata)
+                         `(metadata (display-sort-function . identity)
+                                    (annotation-function . ,annotate))
                        (complete-with-action action titles text predicate)))))
-    (cdr (assoc (completing-read prompt in-order nil t nil nil (caar titles)) titles))))
+    (minibuffer-with-setup-hook #'stet--show-choices
+      (cdr (assoc (completing-read (format-prompt prompt (caar titles)) in-order
+                                   nil t nil nil (caar titles))
+                  titles)))))
+
+(defun stet--titled (things title)
+  "Return an alist of THINGS by unique titles.  TITLE gives the title of one."
+  (let (titles)
+    (dolist (thing things (nreverse titles))
+      (let* ((text (funcall title thing)) (unique text) (n 1))
+        (while (assoc unique titles)
+          (setq unique (format "%s<%d>" text (cl-incf n))))
+        (push (cons unique thing) titles)))))
+
+(defun stet--show-choices ()
+  "Show all choices at once, unless a completion package does."
+  (unless (or icomplete-mode (bound-and-true-p vertico-mode)
+              (not (eq completing-read-function #'completing-read-default)))
+    (minibuffer-completion-help)))
 
 (defun stet--hunk-at-point ()
   "Return the pending hunk on this line, as (ID HASH CODE PROTECTED), or nil.
@@ -334,7 +357,7 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
       (and-let* ((id (stet--page-hunk))) (list id nil nil nil))
     (let* ((here (stet--hunks-here))
            (hunk (if (cdr here)
-                     (stet--choose "Which hunk: " here
+                     (stet--choose "Which hunk" here
                                    (lambda (one)
                                      (format "%s: %s" (stet--hunk-id one)
                                              (plist-get (stet--hunk-answer one) :summary))))
@@ -354,30 +377,49 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
     (and (re-search-backward "^@@ [^@]* @@ \\([[:alnum:]]+\\)" nil t)
          (match-string-no-properties 1))))
 
-(defun stet--mark-section (page id note)
-  "Say in PAGE, a review, that its hunk ID has become NOTE."
+(defun stet--mark-sections (page states)
+  "Show in PAGE, a review, which hunks are decided; STATES are by hunk."
   (with-current-buffer page
     (save-excursion
-      (goto-char (point-min))
-      (when (re-search-forward (format "^@@ [^@]* @@ %s\\b" (regexp-quote id)) nil t)
-        (let* ((head (pos-eol))
-               (end (if (re-search-forward "^\\(?:@@\\|diff\\) " nil t) (pos-bol) (point-max))))
-          (remove-overlays (1- head) end 'stet-section t)
-          (stet--overlay (save-excursion (goto-char head) (pos-bol)) end
-                         'face 'stet-note 'stet-section t)
-          (stet--overlay head head 'stet-section t
-                         'after-string (propertize (concat "  " note) 'face 'bold)))))))
+      (save-restriction
+        (widen)
+        (remove-overlays (point-min) (point-max) 'stet-section t)
+        (goto-char (point-min))
+        (while (re-search-forward "^@@ [^@\n]* @@ \\([[:alnum:]]+\\)" nil t)
+          (let ((state (gethash (match-string-no-properties 1) states))
+                (start (pos-bol))
+                (head (pos-eol))
+                (end (save-excursion
+                       (if (re-search-forward "^\\(?:@@\\|diff\\) " nil t) (pos-bol) (point-max)))))
+            (unless (member state '(nil "pending" "conflict"))
+              (stet--overlay start end 'face 'stet-note 'stet-section t)
+              (stet--overlay head head 'stet-section t
+                             'after-string (propertize (concat "  " state) 'face 'bold)))))))))
+
+(defun stet--update-reviews (server)
+  "Ask SERVER for the states of all hunks, and show them in the review pages."
+  (when-let* ((pages (seq-filter (lambda (buffer)
+                                   (with-current-buffer buffer
+                                     (and (derived-mode-p 'diff-mode)
+                                          (stet--page-p buffer-file-name))))
+                                 (buffer-list))))
+    (jsonrpc-async-request
+     server :workspace/executeCommand '(:command "stet.proposals" :arguments [])
+     :success-fn
+     (lambda (hunks)
+       (let ((states (make-hash-table :test #'equal)))
+         (seq-doseq (hunk hunks)
+           (puthash (plist-get hunk :hunk) (plist-get hunk :state) states))
+         (dolist (page pages)
+           (when (buffer-live-p page) (stet--mark-sections page states)))))
+     :error-fn #'ignore)))
 
 (defun stet--decide (command hunk &rest arguments)
   "Run COMMAND with ARGUMENTS for HUNK, of `stet--hunk-at-point'."
   (pcase-let ((`(,id ,hash) hunk)
-              (page (and (stet--page-p buffer-file-name) (current-buffer))))
+              (page (stet--page-p buffer-file-name)))
     (stet--run command (append (list :hunk id) (and hash (list :hash hash)) arguments)
-               (lambda (answer)
-                 (stet--decided answer)
-                 (when (and page (buffer-live-p page) (seq-empty-p (plist-get answer :refused)))
-                   (stet--mark-section page id
-                                       (if (equal command "stet.accept") "accepted" "rejected")))))
+               #'stet--decided)
     (when page (ignore-errors (diff-hunk-next)))))
 
 (defun stet--decided (answer)
@@ -391,27 +433,33 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
             (mapc #'delete-overlay (stet--hunk-drawn hunk))
             (setf (stet--hunk-drawn hunk) nil)))))))
 
+(defun stet--on-line-p (hunk line)
+  "Return whether HUNK, an answer of the server, is on the 0-based LINE."
+  (let* ((range (plist-get hunk :range))
+         (first (plist-get (plist-get range :start) :line))
+         (end (plist-get range :end))
+         (past (+ (plist-get end :line) (if (> (plist-get end :character) 0) 1 0))))
+    (and (<= first line) (< line (max past (1+ first))))))
+
 (defun stet--with-hunk (states nothing function)
   "Call FUNCTION with the hunk on this line that is in one of STATES, strings.
-NOTHING is said if there is none; of several the user chooses one."
-  (let ((line (1- (line-number-at-pos nil t))))
+If there is none, show the message NOTHING.  If there are several, ask which."
+  (let* ((line (1- (line-number-at-pos nil t)))
+         (page (stet--page-p buffer-file-name))
+         (id (and page (stet--page-hunk))))
     (stet--run
-     "stet.proposals" (list :uri (stet--uri))
+     "stet.proposals" (and (not page) (list :uri (stet--uri)))
      (lambda (hunks)
        (let ((here (seq-filter
                     (lambda (hunk)
-                      (let* ((range (plist-get hunk :range))
-                             (first (plist-get (plist-get range :start) :line))
-                             (end (plist-get range :end))
-                             (past (+ (plist-get end :line)
-                                      (if (> (plist-get end :character) 0) 1 0))))
-                        (and (member (plist-get hunk :state) states)
-                             (<= first line) (< line (max past (1+ first))))))
+                      (and (member (plist-get hunk :state) states)
+                           (if page (equal (plist-get hunk :hunk) id)
+                             (stet--on-line-p hunk line))))
                     hunks)))
          (cond ((null here) (message "Stet: %s" nothing))
                ((null (cdr here)) (funcall function (car here)))
                (t (funcall function
-                           (stet--choose "Which hunk: " here
+                           (stet--choose "Which hunk" here
                                          (lambda (hunk)
                                            (format "%s (%s): %s" (plist-get hunk :hunk)
                                                    (plist-get hunk :state)

@@ -22,6 +22,7 @@
    ["Chat"
     ("t" "Open the chat" stet-chat)
     ("T" "New chat" stet-new-chat)
+    ("o" "Open another chat" stet-chats)
     ("s" "Send the message" stet-send)]]
   [["Hunk at point"
     ("y" "Accept" stet-accept)

@@ -15,6 +15,7 @@
 
 (declare-function stet--place-hunks "stet-hunk")
 (declare-function stet--tell-selection "stet-hunk")
+(declare-function stet--update-reviews "stet-hunk")
 (declare-function stet--tails "stet-chat")
 (declare-function stet--follow "stet-chat")
 (declare-function stet--chat-shown-p "stet-chat")
@@ -295,6 +296,7 @@ Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
                 server :workspace/executeCommand '(:command "stet.status" :arguments [])
                 :success-fn (lambda (status)
                               (setf (stet--status server) status)
+                              (stet--update-reviews server)
                               (force-mode-line-update t))
                 :error-fn #'ignore)))))))
 

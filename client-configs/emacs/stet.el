@@ -23,6 +23,7 @@
 
 (require 'cl-lib)
 (require 'eglot)
+(require 'iso8601)
 (require 'xref)
 
 ;; Its parts lie beside it, in a folder that need not be in `load-path'.
@@ -135,10 +136,11 @@ A conflict asks what to do; a protected file asks whether you are sure."
 (defun stet-review ()
   "Review all pending hunks as one diff.
 \\[stet-accept] and \\[stet-reject] decide the hunk at point.  You can also edit the
-diff and save it: a hunk that you delete is rejected, and its `+' lines are what
-it will write."
+diff and save it, as with `git add -e': a hunk that you delete is rejected, one
+whose `+' lines you edit is accepted as they are now, and the rest is accepted.
+If you save it unchanged, you are asked to save it once more."
   (interactive)
-  (stet--run "stet.review" nil))
+  (stet--run "stet.review" '(:acceptOnSave t)))
 
 (defun stet-chat ()
   "Open the chat; write your message under the last `## You'."
@@ -149,6 +151,24 @@ it will write."
   "Start a new chat."
   (interactive)
   (stet--run "stet.newChat" nil))
+
+(defun stet-chats ()
+  "Choose a chat by its title, the latest first, and open it."
+  (interactive)
+  (stet--run
+   "stet.chats" nil
+   (lambda (chats)
+     (if (seq-empty-p chats)
+         (message "%s" (substitute-command-keys "Stet: no chats yet; \\[stet-chat] starts one"))
+       (let ((chat (stet--choose "Chat" (append chats nil)
+                                 (lambda (one) (plist-get one :title)) #'stet--chat-note)))
+         (stet--run "stet.openChat" (list :chat (plist-get chat :chat))))))))
+
+(defun stet--chat-note (chat)
+  "Return the length of CHAT and when it was last used."
+  (let ((turns (plist-get chat :turns)) (updated (plist-get chat :updated)))
+    (concat (format "  %d turn%s" turns (if (= turns 1) "" "s"))
+            (and updated (format-time-string ", %F %R" (encode-time (iso8601-parse updated)))))))
 
 (defun stet-send ()
   "Send your message in the chat; it steers or answers a running turn."
@@ -270,6 +290,7 @@ Show the message NOTHING if there are none."
   "l" #'stet-list
   "t" #'stet-chat
   "T" #'stet-new-chat
+  "o" #'stet-chats
   "s" #'stet-send
   "q" #'stet-answer
   "v" #'stet-show-context

@@ -52,8 +52,8 @@ def test_pages_and_lists_are_shown_as_in_the_table(emacs: Begin) -> None:
 
     editor.press("C-c x d").wait("(and (eq major-mode 'diff-mode) (stet--served-p))", "the page")
     shown.saw("review", "a file to edit")
-    editor.press("M-> M-k C-x C-s").wait_for_states("pending", "rejected")
-    editor.press("C-x 1 C-x b").type("a.py").press("RET").wait_for_hunks(4)
+    editor.press("M-> M-k C-x C-s").wait_for_states("accepted", "rejected")
+    editor.press("C-x 1 C-x b").type("a.py").press("RET").wait_for_text(FIRST)
 
     selected = '<manually_added_selection path="a.py" lines="5-5">'
     editor.line(5).press("C-SPC C-e").wait_for_context(selected)
@@ -187,6 +187,6 @@ def test_every_command_of_the_map_is_in_the_menu(emacs: Begin) -> None:
                  (push (vector (key-description (vector key)) (symbol-name command)) found))
                  (symbol-function 'stet-command-map)) (vconcat found))"""
     keys = {key for key, command in editor.eval(bound) if command != "stet-menu"}
-    assert len(keys) == 21
+    assert len(keys) == 22
     below = "\n".join(screen[next(n for n, row in enumerate(screen) if "Ask and search" in row) :])
     assert all(re.search(rf"(^|\s){re.escape(key)} [A-Z]", below) for key in keys)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import Part
 from tests.editors.emacs_screen import EmacsScreen
-from tests.editors.scripts import GREET, greet_script
+from tests.editors.scripts import GREET, GREET_FILE, greet_script
 from tests.parts.emacs import ensure
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -86,5 +86,53 @@ def test_hunks_of_a_review_page_are_decided_by_keys(screen: Begin) -> None:
     editor.prompt("C-c C-k", "").wait_for_states("accepted", "rejected")
     editor.press("M-<")
     editor.terminal.wait_for("0 left", "Use an f-string  accepted", "Use an f-string  rejected")
+    editor.press("M-> C-c x b").wait_for_states("accepted", "pending")
+    editor.terminal.wait_for("1 left")
+    editor.press("M-< C-c x n C-c x u").wait_for_states("undone", "pending")
+    editor.terminal.wait_for("Use an f-string  undone")
+    editor.terminal.wait_until_gone("Use an f-string  rejected")
+    editor.press("C-x 1 C-x b").type("a.py").press("RET").wait_for_text(GREET)
+
+
+def test_a_saved_review_page_accepts_what_stays_and_rejects_what_is_deleted(screen: Begin) -> None:
+    shown = screen(greet_script())
+    shown.ask(2)
+    editor = shown.editor
+    editor.press("C-c x d").wait("(and stet-review-mode (stet--served-p))")
+    editor.terminal.wait_for("2 left", "C-x C-s accept what stays")
+    editor.press("M-> M-k C-x C-s").wait_for_states("accepted", "rejected")
+    editor.reported("Stet: 1 hunk accepted, 1 hunk rejected")
+    editor.terminal.wait_for("0 left", "Use an f-string  accepted")
     editor.press("C-x 1 C-x b").type("a.py").press("RET")
-    editor.wait('(and (string-search "{name}" (buffer-string)) t)')
+    editor.wait_for_text("\n".join(GREET_FILE.first) + "\n")
+    assert (editor.root / "a.py").read_text() == GREET
+
+
+def test_a_review_page_without_a_change_accepts_when_it_is_saved_twice(screen: Begin) -> None:
+    shown = screen(greet_script())
+    shown.ask(2)
+    editor = shown.editor
+    editor.press("C-c x d").wait("(and stet-review-mode (stet--served-p))")
+    editor.press("C-x C-s")
+    editor.terminal.wait_for("Save it again to accept its 2 hunks.")
+    assert [one["state"] for one in editor.command("stet.proposals")] == ["pending", "pending"]
+    editor.press("C-x C-s").wait_for_states("accepted", "accepted")
+    editor.press("C-x 1 C-x b").type("a.py").press("RET")
+    editor.wait_for_text("\n".join(GREET_FILE.both) + "\n")
+
+
+def test_chats_are_chosen_by_their_titles(screen: Begin) -> None:
+    editor = screen([{"text": "One."}, {"text": "Two."}]).editor
+    editor.press("C-c x o").reported("Stet: no chats yet; C-c x t starts one")
+    editor.prompt("C-c x a", "Where is it?").reported("One.")
+    editor.press("C-c x T").wait("(eq major-mode 'stet-chat-mode)", "a new chat")
+    editor.type("And now?").press("C-c C-c").reported("Two.")
+    editor.press("C-x 1 C-c x o")
+    rows = editor.terminal.wait_for("Chat (default And now?):", "Where is it?  1 turn, 20")
+    first, second = (
+        next(n for n, row in enumerate(rows) if row.startswith(f"{title}  1 turn, 20"))
+        for title in ("And now?", "Where is it?")
+    )
+    assert first < second, "the latest is the first"
+    editor.type("Wh").press("TAB RET").wait('(equal (buffer-name) "Stet chat: main")', "it is open")
+    assert "One." in editor.text()

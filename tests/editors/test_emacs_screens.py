@@ -60,6 +60,20 @@ def test_accepted_rejected_and_undone_hunks_are_drawn_as_what_they_are(screen: B
     shown.check("one_word")
 
 
+def test_a_replaced_hunk_is_announced_with_the_key_that_restores_it(screen: Begin) -> None:
+    again = script(edit("a.txt", "The cat sat", "The cow sat", "Name the cow"))
+    shown = screen({"a.txt": CAT}, [*DOG, *again])
+    shown.ask(1)
+    shown.check("one_word")
+    shown.editor.prompt("C-c x a", "again")
+    shown.check("replaced")
+    shown.editor.reported("Replaced 1 earlier hunk in a.txt; restore it with C-c x b.")
+    shown.editor.line(2).press("C-c x b")
+    shown.check("one_word")
+    states = {one["hunk"]: one["state"] for one in shown.editor.command("stet.proposals")}
+    assert states == {"h1": "pending", "h2": "superseded"}
+
+
 def test_a_hunk_whose_line_was_edited_is_a_conflict_with_a_key(screen: Begin) -> None:
     shown = screen({"a.txt": CAT}, DOG)
     shown.ask(1)
