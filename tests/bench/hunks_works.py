@@ -76,6 +76,19 @@ async def _reject_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
     return await _timed(work)
 
 
+async def _restore_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
+    page = await _page(workspace, n)
+    await workspace.decide("stet.reject", uri=page.uri)
+    await page.becomes("rejected", n)
+    await workspace.rests()
+
+    async def work() -> None:
+        await workspace.decide("stet.restore", uri=page.uri)
+        await page.becomes("pending", n)
+
+    return await _timed(work)
+
+
 async def _undo_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
     page = await _page(workspace, n)
     await workspace.decide("stet.accept", uri=page.uri)
@@ -118,6 +131,7 @@ WORKS: dict[str, Callable[[HunksWorkspace, int], Awaitable[tuple[float, float]]]
     "one accepted": _accept_one,
     "all accepted": _accept_all,
     "all rejected": _reject_all,
+    "all restored": _restore_all,
     "a turn undone": _undo_all,
     "2,000 changes in one message": _many_changes,
     "2,000 changes from the top down": _many_from_the_top,

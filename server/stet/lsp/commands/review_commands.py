@@ -19,7 +19,14 @@ from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
 from stet.lsp.edits.other_files import other_files, report_unsaved
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
-from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, resolve_uri, select_hunks
+from stet.lsp.presentation.hunk_selection import (
+    DecisionResult,
+    decide_hunks,
+    decide_in_pieces,
+    find_hunk,
+    resolve_uri,
+    select_hunks,
+)
 from stet.lsp.presentation.serialize import display_to_json, hunk_lines, hunk_to_json
 from stet.lsp.state import ServerState
 from stet.review.errors import ReviewError, UndoConflict
@@ -29,6 +36,9 @@ from stet.text.escape import escape_line
 from stet.text.position import Position
 from stet.text.render import fence_for
 from stet.workspace.uris import canonical
+
+Answer = dict[str, object] | Coroutine[object, object, dict[str, object]]
+"""The answer of a command; a coroutine where the command decides very many hunks."""
 
 
 def proposals(
@@ -104,7 +114,7 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     return decided.to_json | ({"otherFiles": list(others)} if others else {})
 
 
-def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+def reject(state: ServerState, values: tuple[object, ...]) -> Answer:
     """Reject hunks; the text stays as it is."""
     with CommandArguments("stet.reject", values, main="hunk") as arguments:
         can_withdraw = state.review.edit_applier.can_withdraw
@@ -119,8 +129,7 @@ def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         state.ledger.reject(hunk.id, reason)
         return ""
 
-    with state.ledger.batch():
-        return decide_hunks(named, decision, what="rejected").to_json
+    return decide_in_pieces(named, decision, "rejected", state.ledger)
 
 
 def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
@@ -259,7 +268,7 @@ def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     return decided.to_json
 
 
-def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+def restore(state: ServerState, values: tuple[object, ...]) -> Answer:
     """Make rejected, undone or superseded hunks pending again."""
     with CommandArguments("stet.restore", values, main="hunk") as arguments:
         replaced = state.ledger.was_replaced
@@ -269,10 +278,10 @@ def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         _ = state.ledger.restore(hunk.id)
         return ""
 
-    with state.ledger.batch():
-        decided = decide_hunks(named, decision, what="restored")
-    state.review.inline.restored(decided.hunks)
-    return decided.to_json
+    def restored(decided: DecisionResult) -> None:
+        state.review.inline.restored(decided.hunks)
+
+    return decide_in_pieces(named, decision, "restored", state.ledger, restored)
 
 
 def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:

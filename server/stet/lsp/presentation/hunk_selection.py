@@ -2,10 +2,11 @@
 
 `resolve_location` reads `uri` or `file` with `range` or lines; without them, it returns the user's
 location. `select_hunks` reads `hunk`, `group`, `proposal`, `turn`, a document or `all`.
-`decide_hunks` tries a decision on each selected hunk.
+`decide_hunks` tries a decision on each selected hunk, and `decide_in_pieces` on very many.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -291,6 +292,55 @@ class DecisionResult:
         """Return the result in the form of command answers."""
         refused = [{"hunk": hunk, "reason": reason} for hunk, reason in self.refused]
         return {"hunks": list(self.hunks), "refused": refused}
+
+
+PIECE = 200
+"""The most hunks that are decided before other messages are handled."""
+
+
+def decide_in_pieces(
+    selection: HunkSelection,
+    decision: Callable[[Hunk], str],
+    what: str,
+    ledger: ReviewLedger,
+    then: Callable[[DecisionResult], object] = lambda _: None,
+) -> dict[str, object] | Coroutine[object, object, dict[str, object]]:
+    """Try a decision on each hunk, persist the results and return them.
+
+    More than `PIECE` hunks are decided by the returned coroutine, which lets the event loop handle
+    other messages between two pieces. A hunk that such a message has changed is decided as it then
+    is.
+
+    Args:
+        selection: The hunks.
+        decision: The decision, as for `decide_hunks`.
+        what: The participle of the action, for the error message.
+        ledger: The ledger of the hunks.
+        then: A function that is called with the result.
+
+    Raises:
+        RequestFailed: If a hunk that was named alone is refused.
+    """
+
+    def decide(hunks: Sequence[Hunk]) -> DecisionResult:
+        with ledger.batch():
+            piece = HunkSelection(tuple(hunks), is_single=selection.is_single)
+            decided = decide_hunks(piece, decision, what)
+        then(decided)
+        return decided
+
+    async def decide_all() -> dict[str, object]:
+        done: list[str] = []
+        refused: list[tuple[str, str]] = []
+        for start in range(0, len(selection.hunks), PIECE):
+            piece = selection.hunks[start : start + PIECE]
+            decided = decide([ledger.hunk(hunk.id) for hunk in piece])
+            done += decided.hunks
+            refused += decided.refused
+            await asyncio.sleep(0)
+        return DecisionResult(tuple(done), tuple(refused)).to_json
+
+    return decide_all() if len(selection.hunks) > PIECE else decide(selection.hunks).to_json
 
 
 def decide_hunks(
