@@ -24,7 +24,10 @@ def write(editor: FakeEditor, uri: str, text: str) -> None:
 
 async def until(editor: FakeEditor, uri: str, holds: Callable[[str], object]) -> str:
     """Wait until `holds` is true of the document's text; return the text."""
-    await editor.wait_until(lambda: holds(editor.text(uri)))
+    try:
+        await editor.wait_until(lambda: holds(editor.text(uri)))
+    except AssertionError as error:
+        raise AssertionError(f"{error}\nthe chat:\n{editor.text(uri)}") from None
     return editor.text(uri)
 
 

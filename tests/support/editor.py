@@ -203,6 +203,7 @@ async def _apply_edit(
     finally:
         editor.n_in_flight -= 1
         editor.in_flight.subtract(named)
+        editor.note_news()
 
 
 def _show_document(editor: FakeEditor, params: lsp.ShowDocumentParams) -> lsp.ShowDocumentResult:
