@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A part of `stet', which loads it from its own folder: shows the chats and the reviews that Stet
-;; writes beside your files, follows an answer while it is written, and folds tool calls.
+;; A part of `stet', which loads it from its own folder: the chat and review pages that Stet
+;; writes.  A chat follows the answer while it is written, and its tool calls are folded.
 
 ;;; Code:
 
@@ -18,14 +18,14 @@
 ;;; Documents that Stet shows
 
 (defun stet--at-end (window)
-  "Show the end of the buffer in WINDOW, with point there."
+  "Move point in WINDOW to the end of its buffer, and scroll there."
   (with-selected-window window
     (goto-char (point-max))
     (recenter -2)))
 
 (defun stet--show-page (buffer focus)
-  "Show BUFFER, a page of Stet, in another window; select it if FOCUS.
-A chat that was not shown is shown at its end."
+  "Show BUFFER, a chat or review page, in another window; select it if FOCUS.
+Scroll a chat that was not visible to its end."
   (let* ((shown (get-buffer-window buffer))
          (window (or shown (display-buffer buffer '(nil (inhibit-same-window . t))))))
     (when (windowp window)
@@ -34,7 +34,7 @@ A chat that was not shown is shown at its end."
       (when focus (select-window window)))))
 
 (defun stet--show-file (file focus selection)
-  "Show SELECTION, a range or nil, in FILE; select its window if FOCUS."
+  "Show FILE at SELECTION, a range or nil; select its window if FOCUS."
   (let ((buffer (find-file-noselect file)))
     (cond ((stet--page-p file) (stet--show-page buffer focus))
           (focus (xref-push-marker-stack)
@@ -50,12 +50,12 @@ A chat that was not shown is shown at its end."
 (cl-defmethod eglot-handle-request
   ((_server stet-server) (_method (eql window/showDocument))
    &key uri external takeFocus selection)
-  "Show SELECTION in URI; \\[xref-go-back] leads back.
-Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
+  "Show URI at SELECTION.  Go back with \\[xref-go-back].
+Without TAKEFOCUS, use another window.  Leave what is EXTERNAL to Eglot."
   (let ((file (eglot-uri-to-path uri)))
     (if (or (eq external t) (not (file-readable-p file)))
         (cl-call-next-method)
-      ;; Behind the answer: what is opened may have requests of its own.
+      ;; After the answer: opening a file may send requests.
       (run-at-time 0 nil #'stet--show-file file
                    (and (eq takeFocus t) (not (active-minibuffer-window))) selection)
       '(:success t))))
@@ -63,13 +63,13 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
 ;;; The chat
 
 (defun stet--chat-shown-p ()
-  "Return whether a window of this frame has a chat."
+  "Return whether a chat is visible on this frame."
   (cl-some (lambda (window)
              (with-current-buffer (window-buffer window) (derived-mode-p 'stet-chat-mode)))
            (window-list)))
 
 (defun stet--tails (files)
-  "Return the windows that show the end of a chat of FILES: (WINDOW . BUFFER)."
+  "Return the windows that show the end of a chat in FILES."
   (cl-loop for file in files
            for buffer = (and (stet--page-p file) (find-buffer-visiting file))
            when (and buffer (with-current-buffer buffer (derived-mode-p 'stet-chat-mode)))
@@ -81,7 +81,7 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
                            collect window)))
 
 (defun stet--follow (windows)
-  "Show the end of the chat in WINDOWS, which showed it before it grew."
+  "Scroll WINDOWS, which showed the end of a chat before it grew, to its end."
   (dolist (window windows)
     (with-current-buffer (window-buffer window) (stet--fold-tools)))
   (mapc #'stet--at-end windows))
@@ -91,10 +91,10 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
 (defconst stet--tools
   (let ((call "- [a-z]+\\(?:_[a-z]+\\)+\\(?:[ :].*\\)?"))
     (format "^%s\\(?:\n%s\\)*$" call call))
-  "A list of tool calls in a chat.")
+  "Regexp for consecutive tool calls in a chat.")
 
 (defvar-local stet--tools-shown nil
-  "Whether the tool calls of this chat are shown one by one.")
+  "Non-nil if the tool calls of this chat are unfolded.")
 
 (defun stet--fold-tools ()
   "Fold each list of tools in this chat to one line, or unfold it."
@@ -113,13 +113,13 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
               (stet--overlay first end 'stet-tools t 'evaporate t 'invisible t))))))))
 
 (defun stet--tools-label (n)
-  "Return the text shown in place of N folded tools."
+  "Return the label of N folded tools."
   (propertize (substitute-command-keys
                (format "▸ %d tool calls (\\[stet-toggle-tools] shows them)" n))
               'face 'stet-note))
 
 (defun stet-toggle-tools ()
-  "Show the tools that the agent used in this chat, or fold them."
+  "Unfold this chat's list of tools, or fold it."
   (interactive nil stet-chat-mode)
   (setq stet--tools-shown (not stet--tools-shown))
   (stet--fold-tools)
@@ -133,10 +133,10 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
     ("^- [a-z]+\\(?:_[a-z]+\\)+\\(?:[ :].*\\)?$" . 'stet-note)
     ("`[^`\n]+`" . 'font-lock-constant-face)
     ("\\*\\*[^*\n]+\\*\\*" . 'bold))
-  "The colours of a chat, for `font-lock-defaults'.")
+  "Font-lock keywords of chats.")
 
 (defvar-keymap stet-chat-mode-map
-  :doc "Keys of a chat."
+  :doc "Keymap of chats."
   "C-c C-c" 'stet-send
   "C-c C-t" 'stet-toggle-tools)
 
@@ -146,7 +146,7 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
   ;; A chat has no diagnostics, and needs no margin for them.
   (setq-local eglot-stay-out-of (cons 'flymake eglot-stay-out-of))
   (setq-local scroll-conservatively 101)
-  ;; Stet writes the line ends; another one would be an empty line above your next message.
+  ;; A newline added on save would be an empty line above your next message.
   (setq-local require-final-newline nil)
   (setq header-line-format
         (substitute-command-keys "Write below the last heading; \\[stet-send] sends it"))
@@ -161,7 +161,7 @@ Without TAKEFOCUS it is shown in another window.  Eglot shows what is EXTERNAL."
 ;;; The review page
 
 (defvar-keymap stet-review-mode-map
-  :doc "Keys of a review page, in place of those that would change the file."
+  :doc "Keymap of review pages, over those of Diff mode that would change files."
   "C-c C-a" 'stet-accept
   "C-c C-k" 'stet-reject
   "<remap> <save-buffer>" 'stet-save-review)
@@ -174,13 +174,13 @@ A page that you have not changed is saved too."
   (let ((save-silently t)) (save-buffer)))
 
 (define-minor-mode stet-review-mode
-  "Decide the hunks of a review page: \\[stet-accept] accepts, \\[stet-reject] rejects."
+  "Accept hunks of a review page with \\[stet-accept], reject them with \\[stet-reject]."
   :lighter nil
   (setq header-line-format
         '((:eval (stet--review-header)))))
 
 (defun stet--review-header ()
-  "Return how many hunks are left, and the keys that decide them."
+  "Return the header line: the number of hunks left, and the keys."
   (let* ((status (stet--status (stet--server)))
          (left (+ (or (plist-get status :pending) 0) (or (plist-get status :conflicts) 0))))
     (substitute-command-keys

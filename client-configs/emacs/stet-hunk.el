@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; A part of `stet', which loads it from its own folder: knows the pending hunks of each file, keeps
-;; their places while you type, goes to them and decides them, and tells Stet where you are.
+;; A part of `stet', which loads it from its own folder: the pending hunks of each file, which
+;; keep their places while you type; the commands that visit, accept and reject them; and the cursor
+;; position and selection, which are sent to Stet.
 
 ;;; Code:
 
@@ -16,30 +17,30 @@
 (require 'stet-server)
 (require 'stet-overlays)
 
-;;; Where you are
+;;; Cursor and selection
 
 (defvar stet--selection-timer nil
-  "Runs a tenth of a second after you have moved.")
+  "Timer that sends the selection, a tenth of a second after a command.")
 
 (defvar stet--selection nil
-  "The position that was last sent to the server.")
+  "The buffer and selection that were last sent to the server.")
 
 (defun stet--region ()
-  "The region if there is one, else point twice: (ANCHOR . POINT)."
+  "Return (MARK . POINT), or (POINT . POINT) if the region is not active."
   (cons (if (use-region-p) (mark) (point)) (point)))
 
 (defun stet--range ()
-  "The region if there is one, else point, as an LSP range."
+  "Return the region, or an empty range at point, as an LSP range."
   (pcase-let ((`(,anchor . ,active) (stet--region)))
     (list :start (eglot--pos-to-lsp-position (min anchor active))
           :end (eglot--pos-to-lsp-position (max anchor active)))))
 
 (defun stet--uri ()
-  "The URI of this buffer's file."
+  "Return the URI of this buffer's file."
   (plist-get (eglot--TextDocumentIdentifier) :uri))
 
 (defun stet--tell-selection ()
-  "Tell Stet where you are, if it serves that buffer and you have moved."
+  "Send the selection of the selected window to Stet, if it has changed."
   (with-current-buffer (window-buffer)
     (when (and (stet--served-p) (not (minibufferp)))
       (let ((server (stet--server)))
@@ -61,7 +62,7 @@
                          :end (eglot--pos-to-lsp-position (window-end nil t)))))))))))
 
 (defun stet--after-command ()
-  "Tell Stet soon where you are."
+  "Send the selection to Stet when Emacs is idle."
   (when (timerp stet--selection-timer) (cancel-timer stet--selection-timer))
   (setq stet--selection-timer (run-with-idle-timer 0.1 nil #'stet--tell-selection)))
 
@@ -69,29 +70,29 @@
 
 (cl-defstruct (stet--hunk (:constructor stet--make-hunk) (:copier nil))
   "A pending hunk of a buffer."
-  (id nil :documentation "The name that commands know it by.")
-  (code nil :documentation "`proposal', or `conflict' if you have changed its lines.")
-  (anchor nil :documentation "An overlay of its lines, which moves with the text.")
-  (answer nil :documentation "What `stet.proposals' answered for it, once it is drawn.")
-  (drawn nil :documentation "The overlays that show it."))
+  (id nil :documentation "The id that commands of the server take.")
+  (code nil :documentation "\"proposal\", or \"conflict\" if you have changed its lines.")
+  (anchor nil :documentation "An overlay on its lines, which moves with the text.")
+  (answer nil :documentation "The answer of `stet.proposals', once it is drawn.")
+  (drawn nil :documentation "The overlays that draw it."))
 
 (defvar-local stet--hunks nil
-  "The pending hunks of this buffer, in order of place.")
+  "The pending hunks of this buffer, sorted by position.")
 
 (defvar-local stet--report nil
-  "The function that reports the hunks of this buffer to Flymake.")
+  "Flymake's report function for this buffer.")
 
 (defvar-local stet--tick nil
-  "The state of the text for which the hunks were drawn.")
+  "The value of `buffer-chars-modified-tick' when the hunks were drawn.")
 
 (defvar-local stet--draw-timer nil
-  "Runs until the hunks are asked for.")
+  "Timer that requests the hunks and draws them.")
 
 (defvar-local stet--reveal nil
-  "Whether the hunk at point should be scrolled into view once it is drawn.")
+  "Non-nil if the hunk at point must be scrolled into view once it is drawn.")
 
 (defun stet--place-hunks (diagnostics)
-  "Make the hunks of this buffer those of DIAGNOSTICS, in the protocol's form."
+  "Replace the hunks of this buffer by those of DIAGNOSTICS, as LSP objects."
   (let ((before stet--hunks))
     (setq stet--hunks
           (cl-loop
@@ -114,13 +115,13 @@
     (stet--draw-soon)))
 
 (defun stet--named (diagnostic)
-  "Return the name of the hunk of DIAGNOSTIC, or nil.
-The program `rass' replaces a diagnostic's data by a number."
+  "Return the hunk id in DIAGNOSTIC, or nil.
+`rass' replaces the data of diagnostics by a number."
   (let ((data (plist-get diagnostic :data)))
     (and (consp data) (plist-get data :hunk))))
 
 (defun stet--name-hunks (answers)
-  "Name the hunks whose diagnostics do not, as ANSWERS say, in order of place."
+  "Take the missing ids of hunks from ANSWERS, which are sorted by position."
   (let ((open (seq-filter (lambda (answer)
                             (member (plist-get answer :state) '("pending" "conflict")))
                           answers)))
@@ -132,26 +133,26 @@ The program `rass' replaces a diagnostic's data by a number."
                do (setf (stet--hunk-id hunk) (plist-get answer :hunk))))))
 
 (defun stet--hunk-start (hunk)
-  "Return where HUNK begins now."
+  "Return the current start of HUNK."
   (overlay-start (stet--hunk-anchor hunk)))
 
 (defun stet--erase (hunk)
-  "Forget HUNK, and show it no more."
+  "Delete all overlays of HUNK."
   (delete-overlay (stet--hunk-anchor hunk))
   (mapc #'delete-overlay (stet--hunk-drawn hunk)))
 
 (defun stet--forget-hunks ()
-  "Forget all hunks of this buffer."
+  "Remove all hunks of this buffer."
   (mapc #'stet--erase stet--hunks)
   (setq stet--hunks nil))
 
 (defun stet--flymake (report &rest _)
-  "A Flymake backend: call REPORT with the pending hunks of this buffer."
+  "Report the pending hunks of this buffer to REPORT; a Flymake backend."
   (setq stet--report report)
   (stet--report-hunks))
 
 (defun stet--report-hunks ()
-  "Tell Flymake of the hunks of this buffer."
+  "Report the hunks of this buffer to Flymake."
   (when (and stet--report flymake-mode)
     (save-restriction
       (widen)
@@ -170,12 +171,12 @@ The program `rass' replaces a diagnostic's data by a number."
        :region (cons (point-min) (point-max))))))
 
 (defun stet--draw-soon (&optional seconds)
-  "Draw the hunks of this buffer in SECONDS, by default at once."
+  "Draw the hunks of this buffer after SECONDS, by default 0."
   (unless stet--draw-timer
     (setq stet--draw-timer (run-with-timer (or seconds 0) nil #'stet--draw (current-buffer)))))
 
 (defun stet--draw (buffer)
-  "Ask Stet what the hunks of BUFFER change, and draw them."
+  "Request what the hunks of BUFFER change, and draw them."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (setq stet--draw-timer nil)
@@ -189,13 +190,13 @@ The program `rass' replaces a diagnostic's data by a number."
            :success-fn (lambda (answer)
                          (when (buffer-live-p buffer)
                            (with-current-buffer buffer
-                             ;; What was typed meanwhile has moved the lines of the answer.
+                             ;; Typing in the meantime has moved the lines of the answer.
                              (if (= tick (buffer-chars-modified-tick)) (stet--show-hunks answer)
                                (stet--draw-soon 0.1)))))
            :error-fn #'ignore))))))
 
 (defun stet--show-hunks (answers)
-  "Draw the hunks of this buffer as ANSWERS of the server say."
+  "Draw the hunks of this buffer from ANSWERS of `stet.proposals'."
   (let ((by-id (make-hash-table :test #'equal)))
     (seq-doseq (answer answers) (puthash (plist-get answer :hunk) answer by-id))
     (setq stet--tick (buffer-chars-modified-tick))
@@ -219,10 +220,10 @@ The program `rass' replaces a diagnostic's data by a number."
                          (or (< start past) (= first start)))))
                 stet--hunks)))
 
-;;; What the echo area says
+;;; Help in the echo area
 
 (defun stet--hunk-help ()
-  "Return what the hunk at point does and the keys that decide it, or nil."
+  "Return the summary of the hunk at point and its keys, or nil."
   (when-let* ((hunk (car (stet--hunks-here))))
     (let ((said (overlay-get (stet--hunk-anchor hunk) 'stet-diagnostic)))
       (format "%d of %d: %s  %s"
@@ -238,14 +239,14 @@ The program `rass' replaces a diagnostic's data by a number."
 (eldoc-add-command 'stet-next 'stet-previous 'stet-accept 'stet-reject)
 
 (defun stet--document (strategy)
-  "Describe the hunk at point; where there is none, STRATEGY is as it was."
+  "Describe the hunk at point; if there is none, call STRATEGY."
   (or (stet--hunk-help) (funcall strategy)))
 
 ;;; From hunk to hunk
 
 (defun stet--scroll-to (hunk)
-  "Scroll so that all of HUNK is in the window, or its beginning if it is longer.
-Open what is folded over it."
+  "Scroll so that HUNK is visible, or its beginning if it is too long.
+Open the folds that hide it."
   (dolist (overlay (overlays-at (point)))
     (when-let* ((open (overlay-get overlay 'isearch-open-invisible)))
       (funcall open overlay)))
@@ -275,12 +276,12 @@ Open what is folded over it."
     (forward-line (plist-get start :line))
     (setq stet--reveal t)
     (stet--draw-soon)
-    ;; Eglot shows no file that doesn't exist yet, and Flymake nothing in an empty buffer.
+    ;; Neither Eglot nor Flymake shows diagnostics of a file that doesn't exist.
     (unless (file-exists-p file)
       (message "%s" (substitute-command-keys "Stet: new file; \\[stet-accept] creates it")))))
 
 (defun stet--all-places (server)
-  "Return the pending hunks of SERVER, each (FILE . DIAGNOSTIC), in order."
+  "Return the pending hunks of SERVER as sorted list of (FILE . DIAGNOSTIC)."
   (cl-loop for file in (sort (hash-table-keys (stet--published server)))
            append (mapcar (lambda (said) (cons file said))
                           (sort (gethash file (stet--published server))
@@ -290,13 +291,13 @@ Open what is folded over it."
 
 (defun stet--go (forward)
   "Go to the next hunk if FORWARD, else to the previous one, in any file.
-What is known of them already is enough, so that Emacs is there at once.
-In a review page, go to the next or previous section."
+In a review page, go to the next or previous section.
+This sends no request, so it is immediate."
   (if (derived-mode-p 'diff-mode) (if forward (diff-hunk-next) (diff-hunk-prev))
     (stet--go-in-files forward)))
 
 (defun stet--go-in-files (forward)
-  "Go to the next hunk in the files if FORWARD, else to the previous one."
+  "Go to the next hunk of all files if FORWARD, else to the previous one."
   (let* ((file (and (stet--served-p) (buffer-file-name)))
          (places (stet--all-places (stet--server)))
          (start (pos-bol))
@@ -352,7 +353,7 @@ it.  The first thing is the default."
 
 (defun stet--hunk-at-point ()
   "Return the pending hunk on this line, as (ID HASH CODE PROTECTED), or nil.
-Of several the user chooses one.  HASH is that of the text that is drawn."
+If there are several, ask which.  HASH is the hash of the text that is drawn."
   (if (stet--page-p buffer-file-name)
       (and-let* ((id (stet--page-hunk))) (list id nil nil nil))
     (let* ((here (stet--hunks-here))
@@ -378,7 +379,7 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
          (match-string-no-properties 1))))
 
 (defun stet--mark-sections (page states)
-  "Show in PAGE, a review, which hunks are decided; STATES are by hunk."
+  "Show in PAGE the states of its decided hunks; STATES maps hunk ids to states."
   (with-current-buffer page
     (save-excursion
       (save-restriction
@@ -397,7 +398,7 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
                              'after-string (propertize (concat "  " state) 'face 'bold)))))))))
 
 (defun stet--update-reviews (server)
-  "Ask SERVER for the states of all hunks, and show them in the review pages."
+  "Request the states of all hunks from SERVER, and show them in review pages."
   (when-let* ((pages (seq-filter (lambda (buffer)
                                    (with-current-buffer buffer
                                      (and (derived-mode-p 'diff-mode)
@@ -415,7 +416,7 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
      :error-fn #'ignore)))
 
 (defun stet--decide (command hunk &rest arguments)
-  "Run COMMAND with ARGUMENTS for HUNK, of `stet--hunk-at-point'."
+  "Run COMMAND with ARGUMENTS on HUNK, a value of `stet--hunk-at-point'."
   (pcase-let ((`(,id ,hash) hunk)
               (page (stet--page-p buffer-file-name)))
     (stet--run command (append (list :hunk id) (and hash (list :hash hash)) arguments)
@@ -423,7 +424,7 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
     (when page (ignore-errors (diff-hunk-next)))))
 
 (defun stet--decided (answer)
-  "Show what of an ANSWER was refused, and why; draw no more what was not."
+  "Show why hunks of ANSWER were refused; erase those that were not."
   (if-let* ((refused (append (plist-get answer :refused) nil)))
       (message "Stet: %s" (mapconcat (lambda (one) (plist-get one :reason)) refused "; "))
     (dolist (buffer (buffer-list))
@@ -434,7 +435,7 @@ Of several the user chooses one.  HASH is that of the text that is drawn."
             (setf (stet--hunk-drawn hunk) nil)))))))
 
 (defun stet--on-line-p (hunk line)
-  "Return whether HUNK, an answer of the server, is on the 0-based LINE."
+  "Return whether HUNK, from `stet.proposals', is on the 0-based LINE."
   (let* ((range (plist-get hunk :range))
          (first (plist-get (plist-get range :start) :line))
          (end (plist-get range :end))

@@ -38,10 +38,10 @@
   "The sign of lines that a hunk replaces.")
 
 (defface stet-conflict '((t :inherit warning))
-  "The sign and the heading of a conflict.")
+  "Sign and heading of a conflict.")
 
 (defface stet-note '((t :inherit shadow))
-  "What Stet says about a hunk in the text.")
+  "Notes and headings of hunks.")
 
 (defcustom stet-hunk-style 'in-place
   "How pending hunks are drawn.
@@ -51,8 +51,8 @@ each hunk is one line such as `+3 -1 summary'; with nil, only a sign is shown."
   :group 'stet)
 
 (defcustom stet-added-lines-limit 24
-  "The most added lines of a hunk that are drawn in the text.
-Emacs can't scroll within them, so in a small window there are fewer."
+  "The maximum number of added lines of a hunk that are drawn.
+Emacs can't scroll within them, so a small window shows fewer."
   :type 'natnum
   :group 'stet)
 
@@ -70,7 +70,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
   (define-fringe-bitmap 'stet-bang [24 24 24 24 24 0 24 24]))
 
 (defun stet--sign (character)
-  "Return a string to put the sign CHARACTER beside a line."
+  "Return a string to display the sign CHARACTER beside its line."
   (pcase-let ((`(,face ,bitmap) (alist-get character stet--signs)))
     (propertize " " 'display (if (display-graphic-p)
                                  `(left-fringe ,bitmap ,face)
@@ -79,7 +79,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
                                  ,(propertize (string character) 'face (list face 'default)))))))
 
 (defun stet--ensure-margin ()
-  "Make room for signs in the windows of this buffer, in a terminal."
+  "Make room for signs in the windows of this buffer in a terminal."
   (unless (or (display-graphic-p) (> (or left-margin-width 0) 0))
     (setq-local left-margin-width 2)
     (dolist (window (get-buffer-window-list nil nil t))
@@ -88,10 +88,10 @@ Emacs can't scroll within them, so in a small window there are fewer."
 ;;; Added lines
 
 (defconst stet--fontify-limit 20000
-  "The most characters of added text that get the colours of the major mode.")
+  "The maximum size, in characters, of added text that is fontified.")
 
 (defun stet--work-buffer (mode)
-  "Return a hidden buffer in MODE, without hooks and local variables."
+  "Return a hidden buffer in MODE; no hooks and file variables apply in it."
   (let ((name (format " *stet %s*" mode)))
     (or (get-buffer name)
         (with-current-buffer (get-buffer-create name t)
@@ -104,7 +104,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
           (current-buffer)))))
 
 (defun stet--faced (start end)
-  "Return the text from START to END with its faces and no other properties."
+  "Return the text from START to END with no properties but its faces."
   (let ((text (buffer-substring-no-properties start end)) (at start))
     (while (< at end)
       (let ((next (next-single-property-change at 'face nil end))
@@ -114,7 +114,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
     text))
 
 (defun stet--added-line (line)
-  "Return the added LINE, which is in the current buffer at point, as it is drawn."
+  "Return the string that draws the added LINE, which is at point."
   (let* ((start (point)) (end (pos-eol))
          (text (stet--faced start end))
          (offsets (lambda (span)
@@ -140,12 +140,12 @@ Emacs can't scroll within them, so in a small window there are fewer."
     (concat (stet--sign ?+) text (propertize "\n" 'face 'stet-added))))
 
 (defun stet--added-lines-limit ()
-  "Return the most added lines of a hunk that are drawn in a window of this buffer."
+  "Return the maximum number of added lines drawn in a window of this buffer."
   (let ((window (or (get-buffer-window nil t) (selected-window))))
     (min stet-added-lines-limit (max 1 (- (window-body-height window) 4)))))
 
 (defun stet--added-text (lines)
-  "Return the added LINES as they are drawn, up to `stet-added-lines-limit'."
+  "Return the string that draws the added LINES, up to the limit."
   (let* ((drawn (take (stet--added-lines-limit) lines))
          (more (- (length lines) (length drawn)))
          (text (mapconcat (lambda (line) (plist-get line :text)) drawn "\n"))
@@ -176,7 +176,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
     overlay))
 
 (defun stet--goto-line (line)
-  "Go to the 0-based LINE, or to the end; return whether it exists."
+  "Go to the 0-based LINE and return t, or to the end and return nil."
   (goto-char (point-min))
   (and (zerop (forward-line line)) (bolp)))
 
@@ -212,7 +212,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
                (plist-get line :spans))))))
 
 (defconst stet--count-from 10
-  "The least number of removed lines that is shown beside the first of them.")
+  "The minimum number of removed lines whose number is shown.")
 
 (defun stet--overlays-count (lines)
   "Show the number of the removed LINES beside the first; return the overlays."
@@ -220,17 +220,17 @@ Emacs can't scroll within them, so in a small window there are fewer."
              (stet--goto-line (plist-get (car lines) :line)))
     (let ((text (propertize (format "  -%d lines" (length lines))
                             'face '(stet-note stet-removed))))
-      ;; The cursor at the end of the line stays there.
+      ;; Keep the cursor before the string at the end of the line.
       (put-text-property 0 1 'cursor t text)
       (list (stet--overlay (pos-eol) (pos-eol) 'after-string text)))))
 
 (defun stet--lines (hunk op)
-  "Return the lines of HUNK, an answer of the server, with this OP."
+  "Return the lines of HUNK, from `stet.proposals', whose operation is OP."
   (cl-loop for line across (plist-get (plist-get hunk :display) :lines)
            when (equal (plist-get line :op) op) collect line))
 
 (defun stet--hunk-sign (hunk)
-  "Return the character of the sign of a whole HUNK."
+  "Return the sign, a character, of HUNK as a whole."
   (cond ((equal (plist-get hunk :state) "conflict") ?!)
         ((null (stet--lines hunk "delete")) ?+)
         ((null (stet--lines hunk "insert")) ?-)
@@ -244,7 +244,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
             (propertize (format "-%d" removed) 'face 'stet-removed-sign))))
 
 (defun stet--heading (hunk)
-  "Return the heading of HUNK, if its lines don't say what it does."
+  "Return the heading of HUNK, or nil if its lines are enough."
   (let* ((conflict (equal (plist-get hunk :state) "conflict"))
          (says (pcase (plist-get hunk :kind)
                  ((guard conflict) (concat "Conflict, you edited this text: "
@@ -260,7 +260,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
                           'face (if conflict 'stet-conflict 'stet-note))))))
 
 (defun stet--draw-in-place (hunk start)
-  "Draw the lines of HUNK, with its heading above START; return the overlays."
+  "Draw HUNK as lines, with a heading above START; return the overlays."
   (let ((groups (seq-group-by (lambda (line) (plist-get line :line)) (stet--lines hunk "insert")))
         (removed (stet--lines hunk "delete"))
         (heading (stet--heading hunk)))
@@ -272,16 +272,16 @@ Emacs can't scroll within them, so in a small window there are fewer."
              groups))))
 
 (defun stet--draw-compact (hunk start)
-  "Draw HUNK at the end of the line of START; return the overlays."
+  "Draw HUNK at the end of the line at START; return the overlays."
   (goto-char start)
   (let ((text (concat "  " (stet--counts hunk) " "
                       (propertize (plist-get hunk :summary) 'face 'stet-note))))
-    ;; The cursor at the end of the line stays there.
+    ;; Keep the cursor before the string at the end of the line.
     (put-text-property 0 1 'cursor t text)
     (list (stet--overlay (pos-eol) (pos-eol) 'after-string text))))
 
 (defun stet--draw-hunk (hunk start)
-  "Draw HUNK, an answer of the server that begins at START; return its overlays."
+  "Draw HUNK, from `stet.proposals', at START; return the overlays."
   (save-excursion
     (save-restriction
       (widen)
@@ -294,7 +294,7 @@ Emacs can't scroll within them, so in a small window there are fewer."
               (and stet-hunk-style (stet--draw-compact hunk start)))))))
 
 (defun stet--hunk-height (hunk)
-  "Return the lines that HUNK takes in the selected window, about."
+  "Return the approximate height of HUNK in the selected window, in lines."
   (let ((width (max 1 (window-max-chars-per-line)))
         (added (stet--lines hunk "insert")))
     (cl-loop for line in (append (stet--lines hunk "delete")

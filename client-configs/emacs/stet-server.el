@@ -1,11 +1,11 @@
-;;; stet-server.el --- The connection to Stet, and what it says  -*- lexical-binding: t; -*-
+;;; stet-server.el --- The connection to Stet, and its messages  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; A part of `stet', which loads it from its own folder: how Eglot runs Stet, beside a language's own
-;; server where there is `rass', and what becomes of what Stet says.
+;; A part of `stet', which loads it from its own folder: how Eglot runs Stet, beside the language's
+;; own server if `rass' is installed, and how its messages and edits are handled.
 
 ;;; Code:
 
@@ -25,10 +25,10 @@
   :group 'eglot)
 
 (defcustom stet-beside 'guess
-  "The language servers beside Stet, which takes the program `rass'.
-Either `guess': the one that Eglot knows for the first file opened of a project;
-or a list of command lines, each a list of strings; nil is Stet alone.
-Each gets all files of the project, as a buffer has one connection."
+  "The language servers that run beside Stet; this needs the program `rass'.
+`guess' is the server that Eglot knows for the first file you open of a project.
+A list has command lines, each a list of strings.  With nil, Stet runs alone.
+Each server gets all files of the project, as a buffer has one connection."
   :type '(choice (const guess) (repeat (repeat string))))
 
 ;;; The connection
@@ -37,17 +37,17 @@ Each gets all files of the project, as a buffer has one connection."
   ((doing :initform nil :accessor stet--doing
           :documentation "Progress of running turns: (TOKEN TITLE . MESSAGE).")
    (status :initform nil :accessor stet--status
-           :documentation "What `stet.status' last answered.")
+           :documentation "The last answer of `stet.status'.")
    (timer :initform nil :accessor stet--status-timer
-          :documentation "Until it is asked again.")
+          :documentation "Timer of the next request of the status.")
    (published :initform (make-hash-table :test #'equal) :accessor stet--published
               :documentation "The diagnostics of pending hunks, by file."))
-  :documentation "A connection to Stet, perhaps with other servers beside it.")
+  :documentation "A connection to Stet, or to Stet and other servers through `rass'.")
 
 (defvar stet--modes
   '((prog-mode :language-id "") (text-mode :language-id "") (conf-mode :language-id "")
     (diff-mode :language-id ""))
-  "What Stet serves: all files, so that one server knows a whole project.")
+  "The modes that Stet serves: all, so that one server knows the whole project.")
 
 (defconst stet--markdown "\\.\\(?:md\\|markdown\\)\\'"
   "The names of Markdown files; Emacs itself has no mode for them.")
@@ -56,34 +56,34 @@ Each gets all files of the project, as a buffer has one connection."
   "Our entry in `eglot-server-programs'.")
 
 (defvar stet--last nil
-  "The connection that was last used; pages and chats belong to it.")
+  "The connection that was last used; chats and review pages belong to it.")
 
 (defvar stet--told nil
-  "What has been said once, and is not said again.")
+  "Warnings that were shown and are not repeated.")
 
 (defun stet--tell-once (format-string &rest arguments)
-  "Warn, by FORMAT-STRING with ARGUMENTS, unless that was said before."
+  "Show a warning of FORMAT-STRING and ARGUMENTS, but only once."
   (let ((text (apply #'format-message format-string arguments)))
     (unless (member text stet--told)
       (push text stet--told)
       (display-warning 'stet text))))
 
 (defun stet--installed-p ()
-  "Whether `stet' can be started; if not, tell once what to do."
+  "Return whether `stet' is on the PATH; if not, warn once."
   (or (executable-find "stet")
       (ignore
        (stet--tell-once "`stet' is not in a folder of `exec-path', so nothing is started.  \
 Install it, or add its folder to the PATH that Emacs is started with, then open the file again"))))
 
 (defun stet--own-entry ()
-  "What Eglot knows for this buffer without us, as its (LANGUAGES . CONTACT)."
+  "Return Eglot's (LANGUAGES . CONTACT) for this buffer without Stet."
   (let ((eglot-server-programs (remq stet--entry eglot-server-programs)))
     (eglot--lookup-mode major-mode)))
 
 (defun stet--own-server ()
-  "The command line of the language's own server, if it is installed."
+  "Return the command line of the language's own server, if it is installed."
   (let* ((contact (cdr (stet--own-entry)))
-         ;; Eglot's own guess is an error where none is installed.
+         ;; Eglot's guess fails if no server is installed.
          (command (if (functionp contact)
                       (ignore-errors (funcall contact nil (eglot--current-project)))
                     contact)))
@@ -92,7 +92,7 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
          command)))
 
 (defun stet--contact (&rest _)
-  "How Stet is started, in the form of `eglot-server-programs'."
+  "Return the contact of Stet, for `eglot-server-programs'."
   (let ((beside (if (eq stet-beside 'guess)
                     (ensure-list (and-let* ((own (stet--own-server))) (list own)))
                   stet-beside))
@@ -101,14 +101,14 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
           ((not (executable-find "rass"))
            (stet--tell-once "Only Stet serves the files here: `rass' is not on the PATH.  \
 `pip install rassumfrassum' to have `%s' beside it, or set `stet-beside' to nil" (caar beside)))
-          ;; Eglot may know `rass' itself, with what it is to run.
+          ;; Eglot may have an entry for `rass' with its own servers.
           ((equal (caar beside) "rass") (setq stet `(,@(car beside) "--" ,@stet)))
           (t (setq stet `("rass" ,@(mapcan (lambda (one) (cons "--" (copy-sequence one)))
                                            (append beside (list stet)))))))
     (cons 'stet-server stet)))
 
 (defun stet--language-id ()
-  "The protocol's name for the language of this buffer."
+  "Return the LSP language id of this buffer."
   (or (and-let* ((name (cdaar (stet--own-entry)))) (unless (derived-mode-p 'text-mode) name))
       (if (derived-mode-p 'text-mode)
           (if (string-match-p stet--markdown (or buffer-file-name "")) "markdown" "plaintext")
@@ -116,12 +116,12 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
 
 (cl-defmethod jsonrpc-connection-send :before
   ((_server stet-server) &key method params &allow-other-keys)
-  "Name a document's language by its mode, as our entry knows none."
+  "Set the language id in PARAMS of didOpen, as Stet's entry has none."
   (when (eq method :textDocument/didOpen)
     (plist-put (plist-get params :textDocument) :languageId (stet--language-id))))
 
 (defun stet--server ()
-  "The connection for this buffer, else the last one."
+  "Return the connection of this buffer, or the last one."
   (let ((here (eglot-current-server)))
     (cond ((cl-typep here 'stet-server) (setq stet--last here))
           ((and stet--last (jsonrpc-running-p stet--last)) stet--last)
@@ -131,20 +131,20 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
                          (substitute-command-keys "\\[eglot]"))))))
 
 (defun stet--served-p ()
-  "Whether Stet serves this buffer."
+  "Return whether Stet serves this buffer."
   (and (eglot-managed-p) (cl-typep (eglot-current-server) 'stet-server)))
 
 (defun stet--flush (server)
-  "Tell SERVER what was typed; Eglot would half a second later."
+  "Send typed text to SERVER now; Eglot would send it half a second later."
   (dolist (buffer (eglot--managed-buffers server))
     (when (buffer-live-p buffer)
       (with-current-buffer buffer
         (when (eglot-managed-p) (eglot--signal-textDocument/didChange))))))
 
 (defun stet--run (command arguments &optional on-answer)
-  "Run COMMAND with ARGUMENTS, a plist; Emacs does not wait.
-ON-ANSWER is called with the result.  A refusal is shown.  The command acts
-where you are: the last move is sent first."
+  "Run COMMAND with ARGUMENTS, a plist, asynchronously.
+Call ON-ANSWER with the result, or show the error.  The selection is sent first,
+so that the command applies to it."
   (let ((server (stet--server)))
     (stet--tell-selection)
     (stet--flush server)
@@ -152,51 +152,51 @@ where you are: the last move is sent first."
      server :workspace/executeCommand
      (list :command command :arguments (if arguments (vector arguments) []))
      :timeout nil
-     ;; Behind the message that brings it, as it may read from the minibuffer.
+     ;; In a timer, as it may read from the minibuffer.
      :success-fn (lambda (answer) (when on-answer (run-at-time 0 nil on-answer answer)))
      :error-fn (lambda (problem) (message "Stet: %s" (plist-get problem :message))))))
 
-;;; What the server says
+;;; Messages and edits of the server
 
 (defun stet--page-p (file)
-  "Whether FILE is a page that Stet has written: a review or a chat."
+  "Return whether FILE is a review page or a chat."
   (and file (string-match-p
              "[/\\]stet[/\\]\\(review-[[:xdigit:]-]+\\.diff\\|chat-[[:xdigit:]]+-[a-zA-Z0-9_-]+\\.md\\)\\'"
              file)))
 
 (defun stet--page-project (_folder)
-  "The project of the server that has written the page in this buffer."
+  "Return the project of the server that wrote the page in this buffer."
   (and eglot-lsp-context stet--last (stet--page-p buffer-file-name)
        (eglot--project stet--last)))
 
 (defun stet--keeping-message (function)
   "Call FUNCTION without its messages, and return its value.
-What the echo area shows stays: even a message that is inhibited would clear it."
+The echo area is kept: even an inhibited message would clear it."
   (let ((shown (current-message)) (inhibit-message t) message-log-max)
     (prog1 (funcall function)
       (when shown
         (let (inhibit-message) (message "%s" shown))))))
 
 (defun stet--edited-files (edit)
-  "The files that EDIT, a WorkspaceEdit, is for."
+  "Return the files of EDIT, a WorkspaceEdit."
   (mapcar (lambda (change) (eglot-uri-to-path (plist-get (plist-get change :textDocument) :uri)))
           (plist-get edit :documentChanges)))
 
 (defun stet--saved-page (file)
-  "Whether FILE is a page that is shown and has nothing of yours unsaved."
+  "Return whether FILE is an open page and is not modified."
   (and-let* (((stet--page-p file))
              (buffer (find-buffer-visiting file)))
     (not (buffer-modified-p buffer))))
 
 (cl-defmethod eglot-handle-request
   ((server stet-server) (_method (eql workspace/applyEdit)) &key label edit &allow-other-keys)
-  "Apply EDIT, of that LABEL, to the text as it is now; tell SERVER at once."
+  "Apply EDIT with its LABEL to the current text; notify SERVER at once."
   (let* ((files (stet--edited-files edit))
          (ours (or (string-prefix-p "Stet: " (or label "")) (cl-every #'stet--page-p files)))
-         ;; You have said yes already; and to Eglot's question every answer counts as a yes.
+         ;; You have accepted it already, and Eglot takes every answer to its question as a yes.
          (eglot-confirm-server-edits (unless ours eglot-confirm-server-edits)))
     (stet--flush server)
-    ;; A new file that you look at is yours to save; for want of its folder Emacs would ask you.
+    ;; Saving a new file would ask about its folder if that did not exist.
     (when ours
       (dolist (file files) (make-directory (file-name-directory file) t)))
     (dolist (buffer (delq nil (mapcar #'find-buffer-visiting files)))
@@ -207,14 +207,14 @@ What the echo area shows stays: even a message that is inhibited would clear it.
                  (stet--keeping-message #'cl-call-next-method)
                (let ((inhibit-message ours)) (cl-call-next-method)))
         (stet--follow tails)
-        ;; What Stet writes into its pages, it also keeps: you are not asked to save it.
+        ;; Stet keeps its pages itself, so you need not save them.
         (dolist (file saved)
           (with-current-buffer (find-buffer-visiting file) (set-buffer-modified-p nil)))
         (stet--flush server)))))
 
 (cl-defmethod eglot-handle-notification
   ((_server stet-server) (_method (eql window/showMessage)) &key message &allow-other-keys)
-  "Show MESSAGE; a long one in a window of its own, unless a chat is shown."
+  "Show MESSAGE; a long one in its own window, unless a chat is visible."
   (if (not (string-prefix-p "Stet: " message))
       (cl-call-next-method)
     (setq message (string-trim-right (stet--with-keys message)))
@@ -227,12 +227,11 @@ What the echo area shows stays: even a message that is inhibited would clear it.
     ("`stet\\.undo`" "%s" stet-undo)
     ("\\bStet: Restore\\b" "%s" stet-restore)
     ("\\( hunks? to review\\)\\." " (%s)." stet-next))
-  "What the server says of commands: (REGEXP FORMAT COMMAND).
-FORMAT, with the keys of COMMAND, takes the place of the match after its first
-group.")
+  "How the server names commands: (REGEXP FORMAT COMMAND).
+A match is replaced by its first group and FORMAT with the keys of COMMAND.")
 
 (defun stet--with-keys (text)
-  "Return TEXT, a message of the server, with the keys of the commands it names."
+  "Return TEXT, a message of the server, with keys in place of commands."
   (pcase-dolist (`(,regexp ,format ,command) stet--command-names)
     (let ((keys (format format (substitute-command-keys (format "\\[%s]" command)))))
       (setq text (replace-regexp-in-string
@@ -240,8 +239,8 @@ group.")
   text)
 
 (defun stet--show-line (text)
-  "Show TEXT in one line of the echo area, so that it covers nothing.
-Where it is too long, its numbers of rounds and tokens are only in `*Messages*'."
+  "Show TEXT on one line of the echo area.
+If it is too long, the numbers of rounds and tokens are only in `*Messages*'."
   (if (< (string-width text) (frame-width)) (message "%s" text)
     (let ((inhibit-message t)) (message "%s" text))
     (let (message-log-max)
@@ -249,7 +248,7 @@ Where it is too long, its numbers of rounds and tokens are only in `*Messages*'.
 
 (cl-defmethod eglot-handle-notification :after
   ((server stet-server) (_method (eql $/progress)) &key token value &allow-other-keys)
-  "Keep what SERVER does, for the mode line."
+  "Store the progress of SERVER for the mode line."
   (let ((title (or (plist-get value :title) (car (alist-get token (stet--doing server) nil nil #'equal)))))
     (setf (alist-get token (stet--doing server) nil t #'equal)
           (and title (string-prefix-p "Stet: " title)
@@ -258,15 +257,15 @@ Where it is too long, its numbers of rounds and tokens are only in `*Messages*'.
   (stet--look server))
 
 (defun stet--hunk-diagnostic-p (diagnostic)
-  "Whether DIAGNOSTIC, in the protocol's form, is of a pending hunk."
+  "Return whether DIAGNOSTIC, an LSP object, is a pending hunk."
   (and (equal (plist-get diagnostic :source) "stet")
        (member (plist-get diagnostic :code) '("proposal" "conflict"))))
 
 (cl-defmethod eglot-handle-notification
   ((server stet-server) (method (eql textDocument/publishDiagnostics))
    &key uri diagnostics &allow-other-keys)
-  "Keep the hunks in URI of which SERVER informs by METHOD, and draw them.
-Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
+  "Store the hunks that SERVER publishes for URI by METHOD, and draw them.
+Leave other DIAGNOSTICS, and those of files that aren't open, to Eglot."
   (let* ((file (expand-file-name (eglot-uri-to-path uri)))
          (hunks (vconcat (seq-filter #'stet--hunk-diagnostic-p diagnostics)))
          (buffer (find-buffer-visiting file)))
@@ -280,11 +279,11 @@ Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
     (stet--look server)))
 
 (cl-defmethod eglot-client-capabilities ((_server stet-server))
-  "Declare that Emacs draws hunks, so that a diagnostic of one is a line."
+  "Declare that Emacs draws hunks, so that their diagnostics are one line."
   (plist-put (copy-sequence (cl-call-next-method)) :experimental '(:stet (:drawsHunks t))))
 
 (defun stet--look (server)
-  "Ask SERVER soon for its status, for the mode line."
+  "Request the status of SERVER soon, for the mode line."
   (unless (stet--status-timer server)
     (setf (stet--status-timer server)
           (run-with-timer
@@ -301,7 +300,7 @@ Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
                 :error-fn #'ignore)))))))
 
 (defun stet--mode-line ()
-  "Return the running work and the number of pending hunks, for the mode line."
+  "Return the text of the mode line: what is running, and the pending hunks."
   (and-let* (((stet--served-p))
              (server (eglot-current-server)))
     (let* ((status (stet--status server))
@@ -309,14 +308,14 @@ Other DIAGNOSTICS, and those of files that aren't open, are left to Eglot."
                                :key #'car :test #'equal))
            (pending (or (plist-get status :pending) 0))
            (conflicts (or (plist-get status :conflicts) 0))
-           ;; The model's name is long, and known to you.
+           ;; Leave out the model's name, which is long.
            (doing (and running
                        (replace-regexp-in-string "\\`.*: round" "round"
                                                  (or (cdar running) "running"))))
            (parts (delq nil (list (and (> pending 0) (format "%d pending" pending))
                                   (and (> conflicts 0) (format "%d in conflict" conflicts))
                                   (and doing
-                                       ;; In a mode line `%' has a meaning.
+                                       ;; `%' is special in a mode line.
                                        (string-replace "%" "%%" (truncate-string-to-width
                                                                  doing 24 nil nil t)))))))
       (propertize (concat " [Stet" (and parts (concat ": " (string-join parts ", "))) "]")

@@ -8,7 +8,7 @@
 
 ;; Stet is a language server with an agent: you ask, it proposes, you accept hunk by hunk.
 ;; Eglot runs it for every file, beside the language's own server where `rass' is installed.
-;; Put `stet' on the PATH, this folder's files beside your init file, and these lines into it:
+;; Put `stet' on the PATH and this folder's files beside your init file, and add these lines to it:
 ;;
 ;;   (load (locate-user-emacs-file "stet"))
 ;;   (stet-mode)
@@ -26,7 +26,7 @@
 (require 'iso8601)
 (require 'xref)
 
-;; Its parts lie beside it, in a folder that need not be in `load-path'.
+;; The other files are in the same folder, which need not be in `load-path'.
 (eval-and-compile
   (let ((load-path (cons (file-name-directory
                           (or load-file-name byte-compile-current-file buffer-file-name))
@@ -38,7 +38,7 @@
 ;;; Commands
 
 (defun stet--ask (prompt mode)
-  "Ask PROMPT in MODE, about the region or point."
+  "Ask PROMPT in MODE, about the region or the text at point."
   (unless (string-blank-p prompt)
     (stet--run "stet.ask"
                (append (list :prompt prompt :mode mode)
@@ -47,7 +47,7 @@
     (deactivate-mark)))
 
 (defun stet-ask (prompt)
-  "Ask PROMPT about the region, or at point; the agent may propose hunks."
+  "Ask PROMPT about the region or the text at point; the agent may propose hunks."
   (interactive "sAsk or instruct: ")
   (stet--ask prompt "agent"))
 
@@ -59,8 +59,8 @@
   (stet--ask prompt "rewrite"))
 
 (defun stet-accept ()
-  "Accept the hunk at point; your own undo reverts it.
-A conflict asks what to do; a protected file asks whether you are sure."
+  "Accept the hunk at point; \\[undo] reverts it.
+For a conflict, ask what to do; for a protected file, ask to confirm."
   (interactive)
   (pcase (stet--hunk-at-point)
     ('nil (message "Stet: no pending hunk on this line"))
@@ -71,12 +71,12 @@ A conflict asks what to do; a protected file asks whether you are sure."
             (stet--decide "stet.accept" hunk :protected t))))))
 
 (defun stet-accept-file ()
-  "Accept all hunks of this file, as one step of undo."
+  "Accept all hunks of this file as one undo step."
   (interactive)
   (stet--run "stet.accept" (list :uri (stet--uri)) #'stet--decided))
 
 (defun stet-reject (hunk reason)
-  "Reject HUNK, the one at point, for a REASON, which may be empty."
+  "Reject HUNK, by default the one at point, for REASON, which may be empty."
   (interactive
    (let ((hunk (or (stet--hunk-at-point) (user-error "No pending hunk on this line"))))
      (list hunk (read-string "Reason to reject (optional): "))))
@@ -123,7 +123,7 @@ A conflict asks what to do; a protected file asks whether you are sure."
   (stet--go nil))
 
 (defun stet-cycle-style ()
-  "Show hunks in the text, then on one line each, then as signs only."
+  "Switch between hunks in the text, on one line each, and as signs only."
   (interactive)
   (setq stet-hunk-style (pcase stet-hunk-style ('in-place 'compact) ('compact nil) (_ 'in-place)))
   (dolist (buffer (buffer-list))
@@ -143,7 +143,7 @@ If you save it unchanged, you are asked to save it once more."
   (stet--run "stet.review" '(:acceptOnSave t)))
 
 (defun stet-chat ()
-  "Open the chat; write your message under the last `## You'."
+  "Open the chat.  Write your message under the last `## You' heading."
   (interactive)
   (stet--run "stet.openChat" nil))
 
@@ -171,7 +171,8 @@ If you save it unchanged, you are asked to save it once more."
             (and updated (format-time-string ", %F %R" (encode-time (iso8601-parse updated)))))))
 
 (defun stet-send ()
-  "Send your message in the chat; it steers or answers a running turn."
+  "Send your message in the chat.
+While a turn runs, the message steers it or answers its question."
   (interactive)
   (let ((here (stet--page-p buffer-file-name)))
     (stet--run "stet.send" (and here (list :uri (stet--uri))))
@@ -179,7 +180,7 @@ If you save it unchanged, you are asked to save it once more."
       (let ((save-silently t)) (save-buffer)))))
 
 (defun stet-cancel ()
-  "Cancel whatever is running."
+  "Cancel everything that is running."
   (interactive)
   (stet--run "stet.cancel" nil
              (lambda (answer)
@@ -193,7 +194,7 @@ If you save it unchanged, you are asked to save it once more."
              (lambda (status) (stet--answer-first (append (plist-get status :turns) nil)))))
 
 (defun stet--answer-first (ids)
-  "Answer the question of the first of IDS that has one."
+  "Answer the question of the first turn in IDS that has one."
   (if (null ids) (message "Stet: no question is waiting")
     (stet--run
      "stet.turn" (list :turn (car ids))
@@ -210,7 +211,7 @@ If you save it unchanged, you are asked to save it once more."
          (stet--answer-first (cdr ids)))))))
 
 (defun stet-show-context ()
-  "Show exactly what a question would send to the model, without sending it."
+  "Show exactly what a question would send to the model; send nothing."
   (interactive)
   (stet--run
    "stet.showContext"
@@ -231,8 +232,7 @@ If you save it unchanged, you are asked to save it once more."
        (display-buffer (current-buffer))))))
 
 (defun stet--show-places (places nothing)
-  "List PLACES, each (SUMMARY URI RANGE).
-Show the message NOTHING if there are none."
+  "List PLACES, each (SUMMARY URI RANGE); if there are none, show NOTHING."
   (if (null places) (message "Stet: %s" nothing)
     (let ((found (mapcar (pcase-lambda (`(,summary ,uri ,range))
                            (let ((start (plist-get range :start)))
@@ -272,7 +272,7 @@ Show the message NOTHING if there are none."
 ;;; Keys and the mode
 
 (defvar-keymap stet-command-map
-  :doc "Stet's commands, for a prefix of your choice."
+  :doc "Keymap of Stet's commands; bind it to a prefix key."
   :prefix 'stet-command-map
   "?" #'stet-menu
   "a" #'stet-ask
@@ -299,7 +299,7 @@ Show the message NOTHING if there are none."
   "m" #'eglot-code-actions)
 
 (defvar-keymap stet-repeat-map
-  :doc "After one of these commands its key is enough, with `repeat-mode'."
+  :doc "Keymap of the commands that `repeat-mode' repeats."
   :repeat t
   "n" #'stet-next
   "p" #'stet-previous
@@ -307,17 +307,17 @@ Show the message NOTHING if there are none."
   "k" #'stet-reject)
 
 (defvar-keymap stet-mode-map
-  :doc "Keys of all buffers while `stet-mode' is on; none by default.")
+  :doc "Keymap of `stet-mode', for keys of your own; empty by default.")
 
 (defun stet--ensure ()
-  "Connect this file to Stet."
+  "Connect this buffer to Stet if Stet serves its mode."
   (when (and (cl-some (lambda (mode) (derived-mode-p (car mode))) stet--modes)
              (not (stet--page-p buffer-file-name))
              (stet--installed-p))
     (eglot-ensure)))
 
 (defun stet--manage ()
-  "Draw hunks in this buffer, and follow you, while Stet serves it."
+  "Set up or tear down this buffer as Stet serves it or not."
   (if (stet--served-p)
       (let ((server (stet--server)))
         (add-hook 'post-command-hook #'stet--after-command nil t)
