@@ -58,6 +58,7 @@ def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
 
     editor.visit("notes.txt").wait("(stet--served-p)", "another language has the same connection")
     editor.wait_for_context("Path: notes.txt")
+    assert (editor.root / "a.py").read_text() == GREET
 
 
 def test_stet_without_rass_runs_alone_with_a_remedy(emacs: Begin) -> None:

@@ -83,6 +83,8 @@ def test_what_is_typed_while_an_edit_is_on_its_way_stays(emacs: Begin) -> None:
     editor.press("RET").wait_for_text("# typed\n# on\n" + FIRST)
     editor.wait_for_hunks(12)
     editor.press("C-c x Y").wait_for_text("# typed\n# on\n" + BOTH)
+    editor.wait_for_hunks()
+    assert [one["state"] for one in editor.command("stet.proposals")] == ["accepted", "accepted"]
 
 
 def test_a_file_that_is_not_open_is_changed_without_a_second_question(emacs: Begin) -> None:
@@ -148,6 +150,7 @@ def test_a_server_that_dies_is_started_again_with_what_waited(emacs: Begin) -> N
     editor.reported("Reconnected!")
     editor.served().wait_for_hunks(5, 11)
     editor.line(6).press("C-c x y").wait_for_text("# unsaved\n" + FIRST)
+    assert (editor.root / "a.py").read_text() == GREET
 
 
 def test_keys_of_doom_prelude_and_spacemacs_keep_working(emacs: Begin) -> None:

@@ -62,6 +62,8 @@ def test_the_chat_stays_where_its_reader_is(screen: Begin) -> None:
     written = '(with-current-buffer "Stet chat: main" (string-search "The end." (buffer-string)))'
     editor.wait(f"(and {written} t)")
     editor.terminal.wait_for("Go on")
+    seen = '(window-point (get-buffer-window "Stet chat: main"))'
+    assert editor.eval(seen) == 1
 
 
 def test_tool_calls_of_a_chat_are_folded_until_a_key_shows_them(screen: Begin) -> None:
@@ -92,6 +94,7 @@ def test_hunks_of_a_review_page_are_decided_by_keys(screen: Begin) -> None:
     editor.terminal.wait_for("Use an f-string  undone")
     editor.terminal.wait_until_gone("Use an f-string  rejected")
     editor.press("C-x 1 C-x b").type("a.py").press("RET").wait_for_text(GREET)
+    assert (editor.root / "a.py").read_text() == GREET
 
 
 def test_a_saved_review_page_accepts_what_stays_and_rejects_what_is_deleted(screen: Begin) -> None:

@@ -45,6 +45,7 @@ def test_one_word_is_marked_in_the_old_and_in_the_new_line(screen: Begin) -> Non
     shown.check("one_word")
     shown.editor.press("C-c x n")
     shown.editor.terminal.wait_for("1 of 1: Name the dog  C-c x y accept, C-c x k reject")
+    assert shown.editor.text() == CAT
 
 
 def test_accepted_rejected_and_undone_hunks_are_drawn_as_what_they_are(screen: Begin) -> None:
@@ -58,6 +59,7 @@ def test_accepted_rejected_and_undone_hunks_are_drawn_as_what_they_are(screen: B
     shown.check("plain")
     shown.editor.press("C-c x b")
     shown.check("one_word")
+    assert shown.editor.text() == CAT
 
 
 def test_a_replaced_hunk_is_announced_with_the_key_that_restores_it(screen: Begin) -> None:
@@ -85,6 +87,7 @@ def test_a_hunk_whose_line_was_edited_is_a_conflict_with_a_key(screen: Begin) ->
     shown.editor.terminal.wait_for("You edited this text")
     shown.editor.press("t")
     shown.check("accepted")
+    assert shown.editor.text() == CAT.replace("cat", "dog")
 
 
 def test_a_long_paragraph_shows_its_changed_sentences(screen: Begin) -> None:
@@ -92,6 +95,7 @@ def test_a_long_paragraph_shows_its_changed_sentences(screen: Begin) -> None:
     shown = screen({"a.txt": WIND}, model, init=COLOURS + "(global-visual-line-mode 1)\n")
     shown.ask(1)
     shown.check("long_paragraph")
+    assert shown.editor.text() == WIND
 
 
 def test_insertions_are_drawn_where_they_go(screen: Begin) -> None:
@@ -99,6 +103,7 @@ def test_insertions_are_drawn_where_they_go(screen: Begin) -> None:
     shown = screen({"a.txt": "one\ntwo\n"}, model)
     shown.ask(2)
     shown.check("insertions")
+    assert shown.editor.text() == "one\ntwo\n"
 
 
 @pytest.mark.parametrize(("key", "name"), [("old", "deletion"), ("new", "insertion_long")])
@@ -113,7 +118,8 @@ def test_a_long_hunk_is_shown_from_its_beginning(screen: Begin, key: str, name: 
     shown.ask(1)
     shown.editor.press("C-c x n")
     shown.check(name)
-    shown.editor.terminal.wait_for("1 of 1: Forty lines")
+    rows = shown.editor.terminal.wait_for("1 of 1: Forty lines")
+    assert rows[0] == "  head"
 
 
 def test_thirty_hunks_are_passed_and_accepted_by_keys_typed_fast(screen: Begin) -> None:
@@ -127,7 +133,8 @@ def test_thirty_hunks_are_passed_and_accepted_by_keys_typed_fast(screen: Begin) 
     shown.editor.wait_for_text(text)
     shown.editor.press("M-<")
     shown.check("thirty")
-    shown.editor.terminal.wait_for("[Stet: 27 pending]")
+    rows = shown.editor.terminal.wait_for("[Stet: 27 pending]")
+    assert rows[0] == "  ROW 01 is as it was"
 
 
 def test_hunks_are_one_line_each_or_signs_by_a_key(screen: Begin) -> None:
@@ -139,6 +146,7 @@ def test_hunks_are_one_line_each_or_signs_by_a_key(screen: Begin) -> None:
     shown.check("off")
     shown.editor.press("C-c x i")
     shown.check("one_word")
+    assert "Stet: hunks are shown in the text" in shown.editor.messages()
 
 
 def test_signs_say_the_same_without_colour(screen: Begin) -> None:
@@ -189,6 +197,7 @@ def test_new_and_moved_files_say_what_they_are(screen: Begin) -> None:
     shown.check("new_file")
     shown.editor.press("C-c x y").wait_for_text("x = 1\ny = 2\n")
     shown.editor.press("C-x C-s").wait("(not (buffer-modified-p))")
+    assert (shown.editor.root / "new.py").read_text() == "x = 1\ny = 2\n"
 
 
 def test_hunks_are_drawn_again_after_a_restart(screen: Begin) -> None:
@@ -198,6 +207,7 @@ def test_hunks_are_drawn_again_after_a_restart(screen: Begin) -> None:
     shown.editor.quit()
     shown.begin()
     shown.check("one_word")
+    assert shown.editor.text() == CAT
 
 
 def test_local_variables_of_an_added_text_are_never_obeyed(screen: Begin, tmp_path: Path) -> None:

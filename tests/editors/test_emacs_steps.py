@@ -30,6 +30,7 @@ def test_the_twelve_steps_of_a_review(part: Part, tmp_path: Path) -> None:
         screen.editor.quit()
         screen.begin("many.txt").press("C-a")
         check(screen, "12_reopened")
+        assert (screen.editor.root / "pet.txt").read_text() == steps.PET.replace("cat", "cow")
     finally:
         screen.editor.close()
 
