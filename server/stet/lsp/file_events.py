@@ -164,11 +164,12 @@ class RenameTracker:
         self._renamed(uri, new_uri)
         folder = canonical(uri).rstrip("/")
         for file in self._ledger.uris_below(folder):
-            self._rename_hunks(file, f"{new_uri.rstrip('/')}{file.removeprefix(folder)}")
+            new_file = f"{new_uri.rstrip('/')}{file.removeprefix(folder)}"
+            self._rename_hunks(file, new_file, with_folder=True)
         self._rename_hunks(uri, new_uri)
 
-    def _rename_hunks(self, uri: str, new_uri: str) -> None:
-        self._ledger.renamed(uri, new_uri)
+    def _rename_hunks(self, uri: str, new_uri: str, *, with_folder: bool = False) -> None:
+        self._ledger.renamed(uri, new_uri, with_folder=with_folder)
         buffer = self._workspace.buffer(new_uri)
         if buffer is not None:
             self._ledger.opened(new_uri, buffer.lines)

@@ -290,24 +290,26 @@ class HunkStore:
         places = {hunk: (place.first, place.end) for hunk, place in spans.items()}
         return AnchorSnapshot(tracked.uri, tracked.text, places, lost)
 
-    def hunks_to_rename(self, uri: str, new_uri: str) -> list[Hunk]:
+    def hunks_to_rename(self, uri: str, new_uri: str, *, with_folder: bool) -> list[Hunk]:
         """Return the hunks of a file `uri` that move to `new_uri` when the file is renamed.
 
         The move that renames the file keeps its names, which its undo needs. A hunk of another file
-        that had the name before, or is to have it, keeps its name too.
+        that had the name before, or is to have it, keeps its name too. An accepted move is one of
+        them, unless a folder is renamed and no file in it has got the old name: then the undo of
+        the move leads to the folder's new name.
         """
         hunks, key = self.of_file(uri), canonical(new_uri)
         others = [hunk for hunk in hunks if canonical(hunk.new_uri) != key]
         present = [hunk for hunk in others if not hunk.is_of_absent_file]
-        of_new_file = [hunk for hunk in present if not hunk.has_moved_away]
-        # Only a hunk of a new file shows that the file of an accepted move is not the renamed file.
-        # Otherwise a folder was renamed, and the undo of the move leads there.
-        return of_new_file if of_new_file or len(others) < len(hunks) else present
+        of_present_file = [hunk for hunk in present if not hunk.has_moved_away]
+        is_free = with_folder and not of_present_file and len(others) == len(hunks)
+        return present if is_free else of_present_file
 
-    def renamed(self, uri: str, new_uri: str) -> None:
-        """Handle the rename of a file: move its hunks to the new name."""
+    def renamed(self, uri: str, new_uri: str, *, with_folder: bool) -> None:
+        """Handle the rename of a file, or of its folder: move its hunks to the new name."""
         old_key, key = canonical(uri), canonical(new_uri)
-        moved = [replace_hunk(hunk, uri=new_uri) for hunk in self.hunks_to_rename(uri, new_uri)]
+        to_move = self.hunks_to_rename(uri, new_uri, with_folder=with_folder)
+        moved = [replace_hunk(hunk, uri=new_uri) for hunk in to_move]
         ids = self._files.pop(old_key, {})
         for hunk in moved:
             del ids[hunk.id]

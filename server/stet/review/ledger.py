@@ -293,10 +293,16 @@ class ReviewLedger:
         if tracked := self._store.tracked(uri):
             tracked.lines, tracked.is_open = tuple(tracked.lines), False
 
-    def renamed(self, uri: str, new_uri: str) -> None:
-        """Move the hunks of the file `uri` to its new name `new_uri`."""
+    def renamed(self, uri: str, new_uri: str, *, with_folder: bool = False) -> None:
+        """Move the hunks of the file `uri` to its new name `new_uri`.
+
+        Args:
+            uri: The old name.
+            new_uri: The new name.
+            with_folder: Whether the folder of the file was renamed.
+        """
         with self._store.batch():
-            rename_file(self._store, self.outbox, uri, new_uri)
+            rename_file(self._store, self.outbox, uri, new_uri, with_folder=with_folder)
         self._store.notify(uri)
         self._store.notify(new_uri)
 

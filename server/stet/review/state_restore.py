@@ -344,28 +344,31 @@ def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
     store.save(*decided, decision=True, anchors_of=tracked.uri)
 
 
-def rename_file(store: HunkStore, outbox: Outbox, uri: str, new_uri: str) -> None:
+def rename_file(
+    store: HunkStore, outbox: Outbox, uri: str, new_uri: str, *, with_folder: bool = False
+) -> None:
     """Move the hunks of a file after its rename from `uri` to `new_uri`.
 
     Hunks of a file that had the new name before follow to its current text, as if that file had
     been written; a pending move or removal of that file is superseded. A new file to be created as
-    `uri` is another file, whose name is free now.
+    `uri` is another file, whose name is free now. The file may be renamed `with_folder`, its
+    folder.
     """
     for one, reason in ((uri, _MOVED), (new_uri, _REPLACED)):
         # An edit in flight is for a document that no longer exists; a late arrival is recognised.
         outbox.cancel(one, reason)
     moved, there = store.tracked(uri), store.tracked(new_uri)
     # An editor may report a move that Stet has requested: then all hunks have moved already.
-    if moved is not None or store.hunks_to_rename(uri, new_uri):
+    if moved is not None or store.hunks_to_rename(uri, new_uri, with_folder=with_folder):
         _drop_whole(store, new_uri)
     to_make = [] if moved is None else _detach_new(store, moved)
     if moved is None or there is None:
-        store.renamed(uri, new_uri)
+        store.renamed(uri, new_uri, with_folder=with_folder)
     else:
         InlineBlocks(store).apply_missing(there, moved.text)
         catch_up(store, there, moved.text)
         _ = store.detach(new_uri)
-        store.renamed(uri, new_uri)
+        store.renamed(uri, new_uri, with_folder=with_folder)
         merge_tracked(store, there, moved, moved.text)
     for hunk in to_make:
         _wait_for_file(store, hunk)

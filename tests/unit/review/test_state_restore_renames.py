@@ -34,10 +34,17 @@ def test_an_accepted_move_keeps_its_names_when_the_next_file_with_the_old_name_i
     assert names == [(page.uri, "file:///ws/b.md"), (page.uri, "file:///ws/c.md")]
 
 
-def test_an_accepted_move_follows_its_folder_if_no_other_file_has_got_its_old_name() -> None:
+def test_an_accepted_move_stays_when_a_file_without_hunks_gives_its_old_name_up() -> None:
     page = ReviewHarness("text\n")
     move = accept_move(page, "file:///ws/b.md")
     page.ledger.renamed(page.uri, OTHER)
+    assert page.ledger.hunk(move).uri == page.uri
+
+
+def test_an_accepted_move_follows_its_folder_if_no_other_file_has_got_its_old_name() -> None:
+    page = ReviewHarness("text\n")
+    move = accept_move(page, "file:///ws/b.md")
+    page.ledger.renamed(page.uri, OTHER, with_folder=True)
     assert page.ledger.hunk(move).uri == OTHER
 
 

@@ -9,7 +9,7 @@ from stet.lsp.capabilities import ClientCapabilities
 from tests.support.edit_applier_harness import TEXT, URI, ApplyHarness
 
 
-async def test_a_move_is_undone_to_the_name_that_its_file_got_meanwhile(
+async def test_a_move_is_undone_to_the_name_that_its_folder_got_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     editor = ClientCapabilities(apply_edit=True, document_changes=True)
@@ -19,7 +19,7 @@ async def test_a_move_is_undone_to_the_name_that_its_file_got_meanwhile(
 
     async def rename_first(ask: Callable[..., object], *given: object) -> object:
         if world.ledger.hunk(hunk).uri == URI:
-            world.renames.rename(URI, renamed)
+            world.ledger.renamed(URI, renamed, with_folder=True)
         return ask(*given)
 
     with monkeypatch.context() as patch:
