@@ -107,6 +107,29 @@ Install it, or add its folder to the PATH that Emacs is started with, then open 
                                            (append beside (list stet)))))))
     (cons 'stet-server stet)))
 
+(defvar stet--attempts 0
+  "The number of connections in a row that lacked Stet.")
+
+(defun stet--complete-p (server)
+  "Return whether the commands of Stet are known to SERVER."
+  (let ((provider (plist-get (eglot--capabilities server) :executeCommandProvider)))
+    (seq-contains-p (plist-get provider :commands) "stet.ask")))
+
+(defun stet--check-connection (server)
+  "Connect SERVER again if Stet is missing in it.
+`rass' waits three seconds for the slower servers; without the answer of Stet,
+Eglot does not know its commands."
+  (when (cl-typep server 'stet-server)
+    (cond ((stet--complete-p server) (setq stet--attempts 0))
+          ((< (cl-incf stet--attempts) 4)
+           (message "Stet was slow to start; connecting again")
+           (run-at-time 0 nil (lambda ()
+                                (when (jsonrpc-running-p server)
+                                  (let (eglot-sync-connect) (eglot-reconnect server))))))
+          (t (setq stet--attempts 0)
+             (display-warning 'stet "Stet is too slow to start beside other servers.  \
+Try M-x eglot-reconnect, or set `stet-beside' to nil")))))
+
 (defun stet--language-id ()
   "Return the LSP language id of this buffer."
   (or (and-let* ((name (cdaar (stet--own-entry)))) (unless (derived-mode-p 'text-mode) name))

@@ -345,6 +345,7 @@ While a turn runs, the message steers it or answers its question."
                                 (rassq-delete-all 'stet-chat-mode auto-mode-alist)))
   (remove-hook 'find-file-hook #'stet--ensure)
   (remove-hook 'eglot-managed-mode-hook #'stet--manage)
+  (remove-hook 'eglot-connect-hook #'stet--check-connection)
   (remove-hook 'project-find-functions #'stet--page-project)
   (when stet-mode
     (push stet--entry eglot-server-programs)
@@ -355,6 +356,7 @@ While a turn runs, the message steers it or answers its question."
     (add-to-list 'auto-mode-alist (cons stet--markdown 'text-mode) t)
     (add-hook 'find-file-hook #'stet--ensure)
     (add-hook 'eglot-managed-mode-hook #'stet--manage)
+    (add-hook 'eglot-connect-hook #'stet--check-connection)
     (add-hook 'project-find-functions #'stet--page-project)
     (dolist (buffer (buffer-list))
       (with-current-buffer buffer (when buffer-file-name (stet--ensure))))))

@@ -249,7 +249,9 @@ class Emacs:
 
     def served(self) -> Self:
         """Wait until Stet serves the buffer, and is ready."""
-        self.wait("(and (stet--served-p) t)", "Stet serves the buffer")
+        self.wait(
+            "(and (stet--served-p) (stet--complete-p (stet--server)) t)", "Stet serves the buffer"
+        )
         self._until(lambda: self.command("stet.status").get("ready") is True, "Stet is ready")
         return self
 

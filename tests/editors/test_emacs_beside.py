@@ -1,6 +1,7 @@
 """Emacs has one connection per buffer: Stet with another server via `rass`, alone, or missing."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,11 @@ from tests.parts.emacs import ensure
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 Begin = Callable[..., Emacs]
+SLOW_AT_FIRST = """#!/bin/sh
+mkdir "$HOME/started" 2>/dev/null && read _ < "$HOME/wait"
+exec {program} "$@"
+"""
+"""A `stet` that waits for a line at its first start, and starts at once later."""
 UNUSED = "F401"
 """The diagnostic of `ruff server` on the first line of `GREET`: an unused import."""
 
@@ -25,7 +31,7 @@ def emacs(part: Part, tmp_path: Path) -> Iterator[Begin]:
 
     def begin(*programs: str, init: str = "") -> Emacs:
         home, root = tmp_path / "home", tmp_path / "work"
-        (home / "bin").mkdir(parents=True)
+        (home / "bin").mkdir(parents=True, exist_ok=True)
         (root / ".git").mkdir(parents=True)
         (root / "a.py").write_text(GREET)
         (root / "notes.txt").write_text("One.\n")
@@ -59,6 +65,22 @@ def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
     editor.visit("notes.txt").wait("(stet--served-p)", "another language has the same connection")
     editor.wait_for_context("Path: notes.txt")
     assert (editor.root / "a.py").read_text() == GREET
+
+
+def test_a_stet_that_rass_did_not_wait_for_is_connected_again(emacs: Begin, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "bin").mkdir(parents=True)
+    slow = home / "bin" / "stet"
+    slow.write_text(SLOW_AT_FIRST.format(program=Path(sys.executable).with_name("stet")))
+    slow.chmod(0o755)
+    os.mkfifo(home / "wait")
+    editor = emacs("rass", "ruff")
+    editor.reported("Stet was slow to start; connecting again")
+    with (home / "wait").open("w") as waiting:
+        waiting.write("\n")
+    editor.served()
+    name = editor.eval("(plist-get (eglot--server-info (stet--server)) :name)")
+    assert sorted(name.split("+")) == ["ruff", "stet"]
 
 
 def test_stet_without_rass_runs_alone_with_a_remedy(emacs: Begin) -> None:
