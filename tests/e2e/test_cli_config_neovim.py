@@ -158,7 +158,7 @@ def test_single_file_gives_its_edited_keys_and_settings(shell: Shell, config: Pa
     assert f"  settings = {settings},\n" in printed
     assert "  cmd = { '/opt/stet', 'serve' },\n" in printed
     assert (config / "stet.lua.bak").read_text() == text
-    assert "Other changes that you made" in done.stderr
+    assert "Your other changes to the file" in done.stderr
 
 
 def test_single_file_that_is_a_link_leaves_its_target_in_place(shell: Shell, config: Path) -> None:

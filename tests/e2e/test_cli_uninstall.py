@@ -69,7 +69,7 @@ def test_uninstall_without_a_terminal_needs_yes(shell: Shell, tmp_path: Path) ->
     done = shell.run("uninstall", typed="y\n")
     assert (done.returncode, done.stderr) == (
         2,
-        "stet: nothing was removed: use --yes to remove without a question\n",
+        "stet: nothing was removed: use --yes to remove without asking\n",
     )
     assert files(tmp_path) == before
 

@@ -92,7 +92,10 @@ def test_neovim(stranger: Stranger, part: Part) -> None:
     program = stranger.has("nvim", [part(ensure_neovim)])
     message = stranger.runs(config_command("Neovim"))
     n_files = len(plugin_files(PAGES / "neovim")) + 1
-    assert message == f"wrote {n_files} files to ~/data/nvim/site\nRestart the editor.\n"
+    wrote, then, keys = message.splitlines()
+    assert wrote == f"wrote {n_files} files to ~/data/nvim/site"
+    assert key("neovim", "ask,") in then
+    assert ":help stet" in keys
     ask, accept = (key("neovim", does).replace("<leader>", "\\") for does in ("ask,", "accept the"))
     with running_neovim(stranger, program, None) as editor:
         editor.open("a.py").keys(f"{ask}use f-strings<CR>")
@@ -142,7 +145,7 @@ def test_emacs(stranger: Stranger, part: Part) -> None:
     stranger.has("emacs", program.command, {**program.environment, **paths})
     message = stranger.runs(config_command("Emacs"))
     wrote, _, lines = message.partition(
-        "Put these lines into ~/config/emacs/init.el and restart Emacs:\n"
+        "Put these lines into ~/config/emacs/init.el and restart Emacs. C-c x a then asks:\n"
     )
     parts = ("stet-server", "stet-overlays", "stet-hunk", "stet-chat", "stet-menu", "stet")
     assert wrote.splitlines() == [f"wrote ~/config/emacs/{name}.el" for name in parts]
@@ -185,7 +188,7 @@ def test_helix(series: str, stranger: Stranger, part: Part) -> None:
     message = stranger.runs(config_command("Helix"))
     assert message.startswith(
         "wrote ~/config/helix/languages.toml\nwrote ~/config/helix/config.toml\n"
-        "Start hx in the project's root.\n"
+        "Start hx in the project's root and open a file. "
     )
     assert ("is too old" in message) == (series == "25.01")
     health = command(PAGES / "helix" / "README.md", "3. ", "hx --health")
@@ -271,7 +274,9 @@ def test_vs_code(stranger: Stranger, part: Part, screen: Screen) -> None:
     fetched = f'[ "$1" = ci ] && exec ln -s {part(vscode_extension.tools)} .\n'
     stranger.has("npm", [beside_python("npm")], first=fetched)
     message = stranger.runs(config_command("VS Code"))
-    assert message == "installed the extension into code-server: reload its windows\n"
+    installed, then = message.splitlines()
+    assert installed == "installed the extension into code-server"
+    assert then == "Reload its windows and open a file. Alt+A, then a, asks."
     page = PAGES / "vscode" / "README.md"
     (prefix, *_) = spans(page, "All commands are in the palette")
     ask, accept = (key("vscode", does) for does in ("ask or instruct", "accept, reject the"))

@@ -17,7 +17,7 @@ from stet.cli.terminal import CliError, Terminal
 
 app = typer.Typer(
     help="Stet: a language server that is a coding and writing agent.",
-    epilog="Next: stet config neovim --write (or vscode, helix, emacs)",
+    epilog="Next: stet demo, then stet config neovim --write (or vscode, helix, emacs)",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -94,9 +94,7 @@ def serve(
 def ask(  # noqa: PLR0913 - the options are the signature
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="The question or instruction.")],
     *,
-    file: Annotated[
-        str, typer.Option(help="The file, and the lines if you like: PATH[:L1-L2].")
-    ] = "",
+    file: Annotated[str, typer.Option(help="The file, optionally with lines: PATH[:L1-L2].")] = "",
     root: RootOption = None,
     mode: Annotated[
         Literal["agent", "ask", "rewrite"],
@@ -110,7 +108,7 @@ def ask(  # noqa: PLR0913 - the options are the signature
         ),
     ] = None,
     continues: Annotated[
-        bool, typer.Option("--continue", help="Continue the latest conversation of the folder.")
+        bool, typer.Option("--continue", help="Continue the latest conversation in the folder.")
     ] = False,
     chat: Annotated[
         str, typer.Option(help="Continue the conversation with this ID (see --json).")
@@ -127,7 +125,7 @@ def ask(  # noqa: PLR0913 - the options are the signature
     def work() -> int:
         if as_json and accept == "review":
             raise CliError(
-                "--json can't ask you: use --accept all or --accept none with it", code=2
+                "--json can't ask you: use it with --accept all or --accept none", code=2
             )
         if continues and chat:
             raise CliError("use --continue or --chat, not both", code=2)
@@ -149,7 +147,7 @@ def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A question or a few words.")],
     *,
     root: RootOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=200, help="The most results to show.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="The maximum number of results.")] = 20,
     folder: Annotated[str, typer.Option(help="Search only this folder of the workspace.")] = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -177,7 +175,7 @@ def index(
 
 @app.command()
 def demo() -> None:
-    """Show Stet at work on sample files."""
+    """Try Stet on two sample files."""
     from stet.cli import demo as demo_module  # late, as above
 
     finish(demo_module.run)
@@ -223,10 +221,10 @@ def config(
     *,
     write: Annotated[
         bool,
-        typer.Option("--write", help="Write it to its place; for VS Code: install the extension."),
+        typer.Option("--write", help="Install it; for VS Code, build and install the extension."),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files that you changed; keep a backup.")
+        bool, typer.Option("--force", help="Replace files that you have changed; keep a backup.")
     ] = False,
 ) -> None:
     """Print or install an editor's configuration."""

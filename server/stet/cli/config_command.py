@@ -15,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,10 +70,10 @@ def install(folder: Path) -> list[str]:
     """
     npm = shutil.which("npm")
     if npm is None:
-        raise CliError("there is no npm on the PATH: install Node 22 or newer, which brings it")
+        raise CliError("npm is not on the PATH: install Node 22 or newer")
     editors = find_programs((Path("/Applications"), Path.home() / "Applications"))
     if not editors:
-        raise CliError(f"none of {', '.join(PROGRAMS)} is on the PATH: name yours, see the README")
+        raise CliError(f"none of {', '.join(PROGRAMS)} is on the PATH")
     with tempfile.TemporaryDirectory(prefix="stet-vscode-") as made:
         work = Path(made, "vscode")
         shutil.copytree(
@@ -124,7 +125,10 @@ _LISP = (
 """In order of dependency: printed one after the other, they are one valid file."""
 
 
-_RESTART = ("Restart the editor.",)
+_NEOVIM_THEN = (
+    "Restart Neovim and open a file. <leader>ka asks (the default leader is \\).",
+    ":help stet lists all keys.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ class EditorConfig:
     """
 
     files: tuple[ConfigFile, ...]
-    then: tuple[str, ...] = _RESTART
+    then: tuple[str, ...]
     folder: Path | None = None
 
 
@@ -180,7 +184,7 @@ def run(editor: str, *, write: bool, force: bool = False) -> int:
 
 
 _NEOVIM_LINES = """\
--- `stet config neovim --write` installs the plugin. To load it from here instead, put into init.lua:
+-- `stet config neovim --write` installs the plugin. To load it from here, add to init.lua:
 vim.opt.runtimepath:append([[{folder}]])
 -- or, with lazy.nvim, the plugin {{ dir = [[{folder}]] }}
 """
@@ -191,7 +195,7 @@ def _configuration(editor: str, *, is_old: bool) -> EditorConfig:
         return _neovim()
     if editor == "emacs":
         return _emacs()
-    return _helix("config-25.01.toml" if is_old else "config.toml")
+    return _helix(OLD_KEYS_FILE if is_old else "config.toml")
 
 
 def _print(configuration: EditorConfig, terminal: Terminal) -> None:
@@ -228,7 +232,7 @@ def _report(configuration: EditorConfig, written: Sequence[Path], terminal: Term
             terminal.say(f"wrote {target}")
     if not written:
         terminal.say("Everything is up to date.")
-    for line in configuration.then if written or configuration.then != _RESTART else ():
+    for line in configuration.then if written or configuration.then != _NEOVIM_THEN else ():
         terminal.say(line)
 
 
@@ -242,7 +246,7 @@ def _neovim() -> EditorConfig:
         files.append(neovim_config.help_tags(site, texts[neovim_config.HELP_FILE]))
     except (OSError, UnicodeDecodeError) as error:
         raise CliError(f"the help tags in {site} can't be read: {error}") from error
-    return EditorConfig(tuple(files), folder=site)
+    return EditorConfig(tuple(files), _NEOVIM_THEN, site)
 
 
 def _vscode(terminal: Terminal, *, write: bool) -> None:
@@ -256,7 +260,9 @@ def _vscode(terminal: Terminal, *, write: bool) -> None:
         return
     with terminal.working("building the extension"):
         editors = install(folder)
-    terminal.say(f"installed the extension into {' and '.join(editors)}: reload its windows")
+    prefix = "Ctrl+Cmd+A" if sys.platform == "darwin" else "Alt+A"
+    terminal.say(f"installed the extension into {' and '.join(editors)}")
+    terminal.say(f"Reload its windows and open a file. {prefix}, then a, asks.")
 
 
 def emacs_folder() -> Path:
@@ -276,7 +282,7 @@ def _emacs() -> EditorConfig:
             f'  (setenv "PATH" (concat {place} ":" (getenv "PATH")))',
         )
     then = (
-        f"Put these lines into {folder / 'init.el'} and restart Emacs:",
+        f"Put these lines into {folder / 'init.el'} and restart Emacs. C-c x a then asks:",
         *path,
         '  (load (locate-user-emacs-file "stet"))',
         "  (stet-mode)",
@@ -285,10 +291,14 @@ def _emacs() -> EditorConfig:
     return EditorConfig(tuple(ConfigFile(folder / n, _text(f"emacs/{n}")) for n in _LISP), then)
 
 
+OLD_KEYS_FILE = "config-25.01.toml"
+"""The keys for a Helix without commands with arguments."""
+
+
 def _helix(keys_file: str) -> EditorConfig:
     program = shutil.which("hx") or shutil.which("helix")
     if program is None:
-        raise CliError("Helix is not on the PATH: its own list of languages is needed")
+        raise CliError("Helix is not on the PATH, and its list of languages is needed")
     folder = config_home() / "helix"
     languages, keys = folder / "languages.toml", folder / "config.toml"
     try:
@@ -301,11 +311,12 @@ def _helix(keys_file: str) -> EditorConfig:
     new_text = languages_file(Path(program), user_text, stet)
     files = [ConfigFile(languages, new_text, has_user_content=True)]
     shipped = ConfigFile(keys, _text(f"helix/{keys_file}"))
-    then = ["Start hx in the project's root."]
+    first = "\\t opens the chat." if keys_file == OLD_KEYS_FILE else "\\a asks."
+    then = [f"Start hx in the project's root and open a file. {first}"]
     if not keys.exists():
         files.append(shipped)
     elif shipped.differs():
-        then.insert(0, f"{keys} is yours already: add the keys of `stet config helix` to it.")
+        then.insert(0, f"{keys} already exists: add the keys of `stet config helix` to it.")
     return EditorConfig(tuple(files), tuple(then))
 
 
@@ -358,15 +369,15 @@ def languages_file(program: Path, user_text: str, stet: str = "stet") -> str:
         message = tomllib.loads(mine)
     except tomllib.TOMLDecodeError as error:
         raise CliError(
-            f"your languages.toml is no valid TOML, so Helix ignores it: {error}"
+            f"your languages.toml is not valid TOML, so Helix ignores it: {error}"
         ) from error
     text = f"{mine.rstrip()}\n\n".lstrip() + block(default_languages(program), message, stet)
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CliError(
-            "your languages.toml can't be added to: write each language as [[language]] and each "
-            f"server as [language-server.NAME], and for Stet none without a command ({error})"
+            "can't add to your languages.toml: write each language as [[language]] and each server "
+            f"as [language-server.NAME], and give Stet's server a command ({error})"
         ) from error
     return text
 
@@ -384,8 +395,9 @@ def remove_block(text: str) -> str:
     _, match, tail = rest.partition(END)
     if (begins, ends) != (1, 1) or not match:
         raise CliError(
-            f"your languages.toml has {begins} lines {BEGIN!r} and {ends} lines {END!r} behind them: "
-            "remove what `stet config helix` has put there, then run it again"
+            f"your languages.toml has {counted(begins, 'line')} {BEGIN!r} and "
+            f"{counted(ends, 'line')} {END!r}: remove what `stet config helix` wrote there, "
+            "then run it again"
         )
     return f"{head.rstrip()}\n{tail.lstrip()}".lstrip()
 
@@ -425,8 +437,8 @@ def default_languages(program: Path) -> list[Language]:
             languages: list[Language] = tomllib.loads(text)["language"]
             return languages
     raise CliError(
-        f"{program} doesn't hold Helix's list of languages: name the program itself, "
-        "not what starts it"
+        f"{program} doesn't contain Helix's list of languages: put Helix itself on the PATH, "
+        "not a script that starts it"
     )
 
 

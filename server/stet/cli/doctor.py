@@ -251,7 +251,7 @@ async def _probe(choice: ModelChoice, settings: ModelSettings, system: System) -
         return Finding("problem", "reply", "none", str(error))
     except TimeoutError:
         fix = "Try again later, or choose another model (model.provider, model.name)."
-        return Finding("problem", "reply", f"none in {PROBE_SECONDS} s", fix)
+        return Finding("problem", "reply", f"no reply in {PROBE_SECONDS} s", fix)
     seconds = system.monotonic() - began
     tokens = completion.usage.total
     return Finding("ok", "reply", f"in {seconds:.1f} s ({tokens} tokens)")
@@ -373,7 +373,7 @@ def check_folders() -> Iterator[Finding]:
 def check_log() -> Iterator[Finding]:
     """Report the trace files and crash reports in the log folder."""
     for trace in log_files(log_folder(), TRACE):
-        fix = "Delete it when you no longer need it: it holds your questions and the files that were read."
+        fix = "Delete it when you no longer need it: it contains your questions and files that were read."
         yield Finding("note", "trace", str(trace), fix)
     reports = ReportDirectory().reports()
     if reports:
@@ -393,7 +393,7 @@ def check_state(system: System, root: Path) -> Iterator[Finding]:
         with translate_errors():
             yield _check_database(path)
     except DatabaseDamaged as fault:
-        fix = "The next start of Stet sets it aside as a copy and creates a new one."
+        fix = "Stet keeps a copy and creates a new one at its next start."
         yield Finding("problem", "history", f"{path} is damaged: {fault}", fix)
     except DatabaseBusy:
         fix = "Close the program that has it open: a hanging server, or a backup."

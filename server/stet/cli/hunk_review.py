@@ -120,7 +120,7 @@ def read_hunk(edited: str, old: str, new: str) -> str | None:
         if mark != "-":
             after.append(content)
     if before != [line.rstrip("\r\n") for line in whole_lines(old)]:
-        raise InvalidHunk("the lines with ' ' and '-' are not those of the file")
+        raise InvalidHunk("the lines with ' ' and '-' differ from the file")
     text = "".join(f"{line}\n" for line in after)
     return text if not new or new.endswith(("\n", "\r")) else text.removesuffix("\n")
 

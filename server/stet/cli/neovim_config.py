@@ -155,11 +155,11 @@ def migrate_single_file() -> tuple[str, ...]:
 
 
 def _migration_lines(text: str, backup: Path) -> Iterable[str]:
-    yield f"moved your old plugin/stet.lua to {backup}: Stet is a plugin now, configured in init.lua"
+    yield f"moved your old plugin/stet.lua to {backup}: Stet is now a plugin, configured in init.lua"
     options = edited_options(text)
     keys = edited_keys(text)
-    yield "Its keys begin with another prefix now (`:help stet-keys`). To keep yours, and what you"
-    yield f"had configured, put these lines into {config_folder() / 'init.lua'}:"
+    yield "The keys have a new prefix (`:help stet-keys`). To keep your keys and settings,"
+    yield f"add these lines to {config_folder() / 'init.lua'}:"
     yield ""
     yield "vim.g.stet = {"
     if keys:
@@ -173,7 +173,7 @@ def _migration_lines(text: str, backup: Path) -> Iterable[str]:
     yield "}"
     yield ""
     if hashlib.sha256(text.encode()).hexdigest() not in RELEASED:
-        yield f"Other changes that you made to the file are only in {backup}."
+        yield f"Your other changes to the file are only in {backup}."
 
 
 def edited_keys(text: str) -> dict[str, str]:

@@ -182,7 +182,7 @@ def _confirmed(terminal: Terminal, n_items: int) -> bool:
         CliError: If nobody can be asked.
     """
     if not terminal.is_interactive:
-        raise CliError("nothing was removed: use --yes to remove without a question", code=2)
+        raise CliError("nothing was removed: use --yes to remove without asking", code=2)
     return input(f"Remove {counted(n_items, 'item')}? [y/N] ").strip().lower() in {"y", "yes"}
 
 

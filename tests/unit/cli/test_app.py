@@ -62,7 +62,7 @@ def test_help_lists_the_commands_and_names_the_next_step() -> None:
     shown = shown_help(())
     assert [name for name in COMMANDS if f"│ {name} " not in shown] == []
     assert shown.rstrip().splitlines()[-1].strip() == (
-        "Next: stet config neovim --write (or vscode, helix, emacs)"
+        "Next: stet demo, then stet config neovim --write (or vscode, helix, emacs)"
     )
 
 

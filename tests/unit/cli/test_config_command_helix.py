@@ -129,11 +129,11 @@ def test_settings_for_stet_stay_beside_its_command(program: Path) -> None:
 @pytest.mark.parametrize(
     ("own", "reported"),
     [
-        ("[[language]\n", "no valid TOML"),
+        ("[[language]\n", "not valid TOML"),
         ('language = [{ name = "x" }]\n', "write each language as [[language]]"),
-        ("[language-server.stet]\ntimeout = 3\n", "for Stet none without a command"),
-        (f"{BEGIN}\n", "has 1 lines"),
-        (f"{END}\n{BEGIN}\n", "has 1 lines"),
+        ("[language-server.stet]\ntimeout = 3\n", "give Stet's server a command"),
+        (f"{BEGIN}\n", "has 1 line "),
+        (f"{END}\n{BEGIN}\n", "has 1 line "),
     ],
 )
 def test_a_file_that_cant_be_added_to_is_refused_with_a_reason(
@@ -154,7 +154,7 @@ def test_program_of_a_wrapper_script_is_found(program: Path, tmp_path: Path) -> 
 def test_program_other_than_helix_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "hx"
     other.write_text("#!/bin/sh\nexec /nowhere/hx\n")
-    with pytest.raises(CliError, match="doesn't hold Helix's list of languages"):
+    with pytest.raises(CliError, match="doesn't contain Helix's list of languages"):
         default_languages(other)
 
 

@@ -42,8 +42,8 @@ def test_read_hunk_takes_context_and_added_lines(edited: str, expected: str | No
 @pytest.mark.parametrize(
     ("edited", "reason"),
     [
-        (" one\n-2\n three\n", "are not those of the file"),
-        (" one\n three\n", "are not those of the file"),
+        (" one\n-2\n three\n", "differ from the file"),
+        (" one\n three\n", "differ from the file"),
         (" one\ntwo\n three\n", "starts with 't'"),
     ],
 )
