@@ -10,6 +10,76 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 Begin = Callable[..., Neovim]
 
 
+CHOOSE = """
+vim.ui.select = function(items, options, choose)
+  T.offered = vim.tbl_map(options.format_item, items)
+  choose(items[#items])
+end
+"""
+
+
+def test_chats_are_listed_by_title_and_the_chosen_one_opens_beside_the_code(
+    neovim: Begin,
+) -> None:
+    script = [{"text": "One."}, {"text": "Two."}, {"text": "Three."}]
+    editor = neovim({"a.txt": "one\n"}, script, lua=CHOOSE)
+    editor.keys("\\ko")
+    editor.wait("vim.fn.execute('messages'):find('no chats yet; \\\\ka asks', 1, true)", "none yet")
+    turns = "(T.poll('stet.chats') or {})"
+    for chat, prompt in (("main", "What is one?"), ("c9", "What is two?"), ("c9", "And three?")):
+        editor.command("stet.ask", prompt=prompt, chat=chat, mode="ask")
+    editor.wait(
+        f"#{turns} == 2 and #(T.poll('stet.status') or {{ turns = {{ 1 }} }}).turns == 0",
+        "all is answered",
+    )
+    editor.keys("\\ko")
+    editor.wait("vim.bo.filetype == 'markdown'", "the chat is shown")
+    assert editor.lua("return T.offered") == [
+        "What is two? (2 turns, just now)",
+        "What is one? (1 turn, just now)",
+    ]
+    assert "What is one?" in editor.lines()
+    assert editor.lua("return #vim.api.nvim_list_wins()") == 2
+    assert editor.lua("return vim.fn.line('.') == vim.fn.line('$')")
+
+
+@pytest.mark.parametrize(("columns", "layout"), [(130, "row"), (100, "col")])
+def test_chat_opens_beside_the_code_or_below_it_at_its_end(
+    neovim: Begin, columns: int, layout: str
+) -> None:
+    editor = neovim({"a.txt": "one\n"}, [{"text": "\n\n".join(f"Line {n}." for n in range(60))}])
+    editor.lua("vim.o.columns = ...", columns)
+    editor.keys("\\kewhat<CR>")
+    editor.wait_for_rows("Line 59.", "\\ks sends what you write here")
+    assert editor.lua("return vim.fn.winlayout()[1]") == layout
+    assert editor.lua("return vim.fn.expand('%:t')") == "a.txt"
+    editor.keys("\\kt")
+    editor.wait("vim.bo.filetype == 'markdown'", "the focus is in the chat")
+    assert editor.lua("return #vim.api.nvim_list_wins()") == 2
+    assert not editor.lua("return vim.wo.number")
+    editor.keys(":close<CR>")
+    editor.wait("#vim.api.nvim_list_wins() == 1", "it is closed")
+    assert editor.lua("return vim.wo.conceallevel") == 0
+
+
+def test_chat_stays_where_the_user_reads_and_follows_at_its_end(neovim: Begin) -> None:
+    text = "\n\n".join(f"Line {n}." for n in range(60))
+    editor = neovim(
+        {"a.txt": "one\n"}, [{"text": text}, {"text": "The last."}, {"text": "No more."}]
+    )
+    editor.keys("\\kewhat<CR>")
+    editor.wait_for_rows("Line 59.")
+    editor.keys("\\kt")
+    editor.wait("vim.bo.filetype == 'markdown'", "the focus is in the chat")
+    editor.command("stet.ask", prompt="And then?", mode="ask")
+    editor.wait_for_rows("The last.")
+    editor.keys("gg")
+    editor.command("stet.ask", prompt="And then?", mode="ask")
+    editor.wait("vim.fn.search('^No more', 'nw') > 0", "it is answered")
+    editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "the turn is over")
+    assert editor.lua("return vim.fn.line('.')") == 1
+
+
 def test_a_question_is_sent_from_the_chat_and_answered_while_the_user_types(neovim: Begin) -> None:
     words = " ".join(f"word{n}" for n in range(200))
     read = {"name": "read_file", "arguments": {"file": "a.txt"}}

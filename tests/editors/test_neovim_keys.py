@@ -171,8 +171,9 @@ def test_classic_keys_are_those_of_the_single_file(neovim: Begin) -> None:
     lines = re.findall(r"^  \{ .*?'(<leader>.|[][]h)', '", old, re.MULTILINE)
     assert len(lines) > 20
     expected = {line.replace("<leader>", "\\") for line in lines} | {
-        "\\h"
-    }  # for `toggle`, which is new
+        "\\h",
+        "\\o",
+    }  # for `toggle` and `chats`, which are new
     assert {key for _, key in editor.lua(OWN_MAPS)} == expected
 
 

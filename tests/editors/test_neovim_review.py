@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.editors.neovim import Neovim
-from tests.editors.scripts import GREET, GREET_FILE, greet_script
+from tests.editors.scripts import GREET, GREET_FILE, edit, greet_script, script
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 Begin = Callable[..., Neovim]
@@ -30,6 +30,32 @@ def test_a_function_is_selected_asked_about_and_reviewed_by_keys(neovim: Begin) 
 
     editor.keys("u")
     editor.wait_for_lines(GREET_FILE.before)
+
+
+def test_replaced_hunk_is_restored_by_its_key(neovim: Begin) -> None:
+    old, first, second = (f"    message = {text}\n" for text in ('"Hello " + name', "1", "2"))
+    calls = [script(edit("a.py", old, new, f"Write {new.strip()[-1]}")) for new in (first, second)]
+    editor = neovim({"a.py": GREET}, [one for turn in calls for one in turn])
+    editor.keys("\\kafirst<CR>")
+    editor.wait_for_states("pending")
+    editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "the turn is over")
+    editor.keys("\\kasecond<CR>")
+    editor.wait(
+        "vim.fn.execute('messages'):find('restore it with \\\\kb', 1, true)", "its key is named"
+    )
+    states = {hunk["hunk"]: hunk["state"] for hunk in editor.command("stet.proposals")}
+    assert states == {"h1": "superseded", "h2": "pending"}
+    editor.keys("5G\\kb")
+    editor.wait(
+        "vim.iter(T.poll('stet.proposals') or {}):any(function(hunk) "
+        "return hunk.hunk == 'h1' and hunk.state == 'pending' end)",
+        "the first hunk is pending again",
+    )
+    states = {hunk["hunk"]: hunk["state"] for hunk in editor.command("stet.proposals")}
+    assert states == {"h1": "pending", "h2": "superseded"}
+    editor.wait_for_rows("+     message = 1")
+    editor.keys("5G\\ky")
+    editor.wait_for_lines(GREET.replace(old, first).splitlines())
 
 
 def test_a_hunk_is_accepted_from_the_menu_of_code_actions(neovim: Begin) -> None:

@@ -20,6 +20,7 @@ return {
   list = function() require('stet.status').list() end,
   chat = function() run('stet.openChat') end,
   new_chat = function() run('stet.newChat') end,
+  chats = chat.list,
   send = chat.send,
   context = ask.show_context,
   attach = function() ask.attach('add') end,

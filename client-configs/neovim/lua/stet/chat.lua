@@ -1,13 +1,41 @@
 -- Chats, and answers to questions of the agent.
-local pages, server = require('stet.pages'), require('stet.server')
+local keys, pages, server = require('stet.keys'), require('stet.pages'), require('stet.server')
+local window = require('stet.chat_window')
 local M = {}
 
 -- Send what is written under the last `## You` of a chat; the user writes on below it.
 function M.send()
-  server.run('stet.send', pages.is_page(0) and { uri = vim.uri_from_bufnr(0) } or nil, function()
-    vim.defer_fn(function()
-      if pages.is_page(0) and vim.fn.mode() == 'n' then vim.cmd.normal({ 'G', bang = true }) end
-    end, 300)
+  if not pages.is_page(0) then return server.run('stet.send') end
+  window.go_to_end() -- which is followed from then on
+  server.run('stet.send', { uri = vim.uri_from_bufnr(0) })
+end
+
+-- Return how long ago a time was (ISO 8601), in words; empty if the server knows none.
+local function ago(updated)
+  if type(updated) ~= 'string' then return '' end
+  local year, month, day, hour, min, sec = updated:match('(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)')
+  if not year then return '' end
+  local function seconds(utc) return os.time(vim.tbl_extend('force', utc, { isdst = false })) end
+  local at = { year = year, month = month, day = day, hour = hour, min = min, sec = sec }
+  local minutes = math.floor((seconds(os.date('!*t')) - seconds(at)) / 60)
+  if minutes < 1 then return ', just now' end
+  for _, unit in ipairs({ { 1440, 'day' }, { 60, 'hour' }, { 1, 'minute' } }) do
+    local n = math.floor(minutes / unit[1])
+    if n > 0 then return (', %d %s%s ago'):format(n, unit[2], n > 1 and 's' or '') end
+  end
+end
+
+-- Choose one of all chats, the latest first, and open it.
+function M.list()
+  server.run('stet.chats', nil, function(chats)
+    if #chats == 0 then return vim.notify('Stet: no chats yet; ' .. keys.shown('ask') .. ' asks') end
+    local function title(chat)
+      local turns = ('%d turn%s'):format(chat.turns, chat.turns > 1 and 's' or '')
+      return ('%s (%s%s)'):format(chat.title, turns, ago(chat.updated))
+    end
+    vim.ui.select(chats, { prompt = 'Stet: open a chat', format_item = title }, function(chat)
+      if chat then server.run('stet.openChat', { chat = chat.chat }) end
+    end)
   end)
 end
 
@@ -18,7 +46,7 @@ local function answer_of(question)
   local choices, own = vim.list_slice(question.choices), 'In your own words'
   if #choices == 0 then return in_words() end
   if question.kind == 'ask' then table.insert(choices, own) end
-  vim.ui.select(choices, { prompt = question.text }, function(choice)
+  vim.ui.select(choices, { prompt = require('stet.messages').with_keys(question.text) }, function(choice)
     if choice then (choice == own and in_words or reply)(choice) end
   end)
 end
@@ -35,13 +63,6 @@ function M.answer()
     end
     look(1)
   end)
-end
-
--- Prepare the window of a chat.
-function M.attach(buffer)
-  if not pages.is_chat(buffer) then return end
-  vim.wo[0][0].linebreak, vim.wo[0][0].conceallevel = true, 2
-  vim.treesitter.start(buffer, 'markdown')
 end
 
 -- A chat is written by Stet, which keeps it: leaving it never asks the user to save.

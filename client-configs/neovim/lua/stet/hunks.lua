@@ -12,6 +12,7 @@ local CODES = { proposal = true, conflict = true }
 local DRAWN = { pending = true, conflict = true }
 local states, mode = {}, nil -- by buffer
 local jumping, after_jump = false, {}
+local arriving -- the hunk of a jump into a file whose hunks are not known yet
 
 local function is_valid(state) return states[state.buffer] == state and vim.api.nvim_buf_is_loaded(state.buffer) end
 
@@ -47,7 +48,7 @@ local function to_bytes(entry, encoding)
   end
 end
 
-local fit -- below
+local fit, arrive -- below
 
 local function take(state, entries)
   for _, entry in ipairs(entries) do
@@ -67,6 +68,8 @@ local function take(state, entries)
   end
   state.touched_hunks = {}
   drawing.draw_buffer(state)
+  if M.are_in_view() then messages.uncover() end
+  arrive(state)
   if state.fit then fit(state) end
 end
 
@@ -152,6 +155,14 @@ local function in_order(state)
   return found
 end
 
+--- Return whether a hunk of the current window is in view, whether or not it is drawn.
+function M.are_in_view()
+  local state = states[vim.api.nvim_get_current_buf()]
+  if not state then return false end
+  local first, last = { vim.fn.line('w0') - 1, 0 }, { vim.fn.line('w$') - 1, -1 }
+  return #vim.api.nvim_buf_get_extmarks(state.buffer, drawing.places, first, last, { overlap = true, limit = 1 }) > 0
+end
+
 local function cursor_row() return vim.api.nvim_win_get_cursor(0)[1] - 1 end
 
 -- The hunk of the last jump, as long as the cursor stays where that put it.
@@ -191,6 +202,13 @@ function M.decided(id, is_decided)
     local hunk = state.hunks[id]
     if hunk then hunk.is_decided = is_decided ~= false or nil end
   end
+end
+
+-- The keys for what to do next with a hunk.
+local function keys_of(hunk)
+  local shown = require('stet.keys').shown
+  if hunk.state == 'conflict' then return (' · %s resolve'):format(shown('resolve')) end
+  return (' · %s accept, %s reject'):format(shown('accept'), shown('reject'))
 end
 
 -- Scroll until the current hunk is seen whole, or else its beginning; tell how much is below.
@@ -237,7 +255,7 @@ function fit(state)
     if one.hunk == hunk then
       local text = ('Hunk %d/%d: %s'):format(n, #order, hunk.entry.summary or '')
       if hidden > 0 then text = ('%s (%d more lines below)'):format(text, hidden) end
-      messages.show(text)
+      messages.show_place(text .. keys_of(hunk))
     end
   end
 end
@@ -249,6 +267,14 @@ local function go_to(state, hunk)
   vim.cmd('normal! ^zv')
   state.current, state.fit = hunk.id, hunk.id
   fit(state)
+end
+
+-- End a jump into this file, if the user is still where it led.
+function arrive(state)
+  local hunk = arriving and state.hunks[arriving]
+  if not hunk or vim.api.nvim_get_current_buf() ~= state.buffer then return end
+  arriving = nil
+  if math.abs(cursor_row() - drawing.place(state, hunk)) <= 1 then go_to(state, hunk) end
 end
 
 local function has_others(state)
@@ -266,11 +292,8 @@ local function ask_server(client, command)
     jumping = false
     local buffer = found and vim.uri_to_bufnr(found.uri)
     local state = buffer and states[buffer]
-    if state and vim.api.nvim_get_current_buf() == buffer then
-      if state.hunks[found.hunk] then
-        go_to(state, state.hunks[found.hunk])
-      end
-    end
+    arriving = found and found.hunk
+    if state then arrive(state) end
     local waiting = after_jump
     after_jump = {}
     if not found then messages.show('Stet: no pending hunks') end
@@ -365,6 +388,10 @@ local function watch()
       if state then drawing.draw_window(state, id, moved.topline < 0) end
     end
   end)
+  on('BufEnter', vim.schedule_wrap(function()
+    local state = states[vim.api.nvim_get_current_buf()]
+    if state then arrive(state) end
+  end))
   on({ 'BufWinEnter', 'WinResized' }, function()
     for _, state in pairs(states) do drawing.draw_buffer(state) end
   end)
@@ -396,7 +423,8 @@ local followed = setmetatable({}, { __mode = 'k' })
 function M.attach(client, buffer)
   watch()
   -- What is no hunk keeps its line below the text: questions, dead links.
-  local lines = { current_line = true, format = function(other) return not CODES[other.code] and other.message or nil end }
+  local function text_of_other(other) return not CODES[other.code] and messages.with_keys(other.message) or nil end
+  local lines = { current_line = true, format = text_of_other }
   local look_of_others = { virtual_lines = lines, virtual_text = false, underline = false, signs = false }
   vim.diagnostic.config(look_of_others, vim.lsp.diagnostic.get_namespace(client.id))
   if not followed[client] then follow(client) end

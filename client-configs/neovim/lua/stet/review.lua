@@ -51,8 +51,17 @@ function M.resolve()
   end)
 end
 
+-- Send a command for one of some hunks, which the user chooses if there are more.
+local function choose(command, some)
+  local function with(hunk) return hunk and server.run(command, { hunk = hunk.hunk }) end
+  if #some == 1 then return with(some[1]) end
+  local names = { superseded = 'replaced' }
+  local function title(hunk) return ('%s (%s)'):format(hunk.summary, names[hunk.state] or hunk.state) end
+  vim.ui.select(some, { prompt = 'Stet: which of these', format_item = title }, with)
+end
+
 -- Decided hunks have no diagnostic, so the server says which were at this line.
-local function go_back(command, states, nothing)
+local function go_back(command, states, on_none)
   local in_page = pages.is_review(0) and page.hunk_here()
   if in_page then return server.run(command, { hunk = in_page }) end
   local line = vim.fn.line('.') - 1
@@ -62,16 +71,27 @@ local function go_back(command, states, nothing)
       local past = math.max(last.character > 0 and last.line + 1 or last.line, first + 1)
       return states[hunk.state] and first <= line and line < past
     end, hunks)
-    if #here == 0 then return vim.notify('Stet: ' .. nothing) end
-    local function with(hunk) return hunk and server.run(command, { hunk = hunk.hunk }) end
-    if #here == 1 then return with(here[1]) end
-    local function title(hunk) return hunk.hunk .. ' (' .. hunk.state .. '): ' .. hunk.summary end
-    vim.ui.select(here, { prompt = 'Stet: which of these', format_item = title }, with)
+    if #here == 0 then return on_none() end
+    choose(command, here)
   end)
 end
 
-function M.undo() go_back('stet.undo', { accepted = true }, 'no accepted hunk on this line') end
-function M.restore() go_back('stet.restore', { rejected = true, undone = true }, 'no rejected hunk here') end
+-- A deleted file has no line to be undone at: offer all of them.
+local function undo_deletion()
+  server.run('stet.proposals', { state = 'accepted' }, function(hunks)
+    local deleted = vim.tbl_filter(function(hunk) return hunk.kind == 'remove' end, hunks)
+    if #deleted == 0 then return vim.notify('Stet: no accepted hunk on this line') end
+    local function title(hunk) return 'Bring back ' .. vim.fn.fnamemodify(vim.uri_to_fname(hunk.uri), ':.') end
+    vim.ui.select(deleted, { prompt = 'Stet: no accepted hunk on this line, but deleted files', format_item = title },
+      function(hunk) return hunk and server.run('stet.undo', { hunk = hunk.hunk }) end)
+  end)
+end
+
+function M.undo() go_back('stet.undo', { accepted = true }, undo_deletion) end
+function M.restore()
+  local states = { rejected = true, undone = true, superseded = true }
+  go_back('stet.restore', states, function() vim.notify('Stet: no rejected or replaced hunk on this line') end)
+end
 
 -- Go to the next or the previous hunk: of the page, or of any file.
 function M.next() return pages.is_review(0) and page.go(true) or hunks.next() end

@@ -11,6 +11,7 @@ function M.client() return vim.lsp.get_clients({ name = 'stet', bufnr = 0 })[1] 
 
 -- Send a command; `on_answer` gets the result, and an error is shown, after which `on_error` is called.
 function M.run(name, argument, on_answer, on_error)
+  messages.release()
   local stet = M.client() or M.clients()[1] -- the user may have gone elsewhere
   if not stet then return vim.notify('Stet is not running') end
   stet:exec_cmd({ title = name, command = name, arguments = { argument } }, nil, function(err, answer)
@@ -65,6 +66,7 @@ function M.configuration()
     handlers = {
       ['window/showMessage'] = messages.show_message,
       ['window/showMessageRequest'] = messages.show_question,
+      ['window/showDocument'] = function(...) return require('stet.chat_window').show_document(...) end,
       ['workspace/executeCommand'] = messages.refuse, -- of what was chosen in the menu, or of a lens
     },
     on_exit = on_exit,
