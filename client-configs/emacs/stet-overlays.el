@@ -16,25 +16,34 @@
 (require 'eglot)
 (require 'stet-server)
 
-(defface stet-added '((t :inherit diff-added :extend t))
+(defun stet--face (plain colours)
+  "Return a face spec with PLAIN and COLOURS, two plists of attributes.
+Emacs itself ignores NO_COLOR; with it, the spec is PLAIN alone."
+  `((t ,@plain ,@(and (member (getenv "NO_COLOR") '(nil "")) colours))))
+
+(defconst stet--word
+  (if (member (getenv "NO_COLOR") '(nil "")) '(:weight bold) '(:weight bold :inverse-video t))
+  "Attributes of changed words, besides their colours.")
+
+(defface stet-added (stet--face '(:extend t) '(:inherit diff-added))
   "Lines that a hunk adds.")
 
-(defface stet-removed '((t :inherit diff-removed :extend t))
+(defface stet-removed (stet--face '(:extend t) '(:inherit diff-removed))
   "Lines that a hunk removes.")
 
-(defface stet-added-word '((t :inherit diff-refine-added :weight bold))
+(defface stet-added-word (stet--face stet--word '(:inherit diff-refine-added))
   "Changed words in added lines.")
 
-(defface stet-removed-word '((t :inherit diff-refine-removed :weight bold))
+(defface stet-removed-word (stet--face stet--word '(:inherit diff-refine-removed))
   "Changed words in removed lines.")
 
-(defface stet-added-sign '((t :inherit diff-indicator-added))
+(defface stet-added-sign (stet--face nil '(:inherit diff-indicator-added))
   "The sign of added lines.")
 
-(defface stet-removed-sign '((t :inherit diff-indicator-removed))
+(defface stet-removed-sign (stet--face nil '(:inherit diff-indicator-removed))
   "The sign of removed lines.")
 
-(defface stet-changed-sign '((t :inherit diff-indicator-changed))
+(defface stet-changed-sign (stet--face nil '(:inherit diff-indicator-changed))
   "The sign of lines that a hunk replaces.")
 
 (defface stet-conflict '((t :inherit warning))
@@ -75,8 +84,11 @@ Emacs can't scroll within them, so a small window shows fewer."
     (propertize " " 'display (if (display-graphic-p)
                                  `(left-fringe ,bitmap ,face)
                                `((margin left-margin)
-                                 ;; `default' keeps the colour of the line out of the margin.
-                                 ,(propertize (string character) 'face (list face 'default)))))))
+                                 ;; The margin has the background of the page.
+                                 ,(propertize
+                                   (string character)
+                                   'face (list (list :background (face-background 'default nil t))
+                                               face 'default)))))))
 
 (defun stet--ensure-margin ()
   "Make room for signs in the windows of this buffer in a terminal."

@@ -44,7 +44,8 @@ class EmacsScreen:
         init: Lisp after the README's lines, besides the colours of `LETTERS`.
         size: Columns and lines of the terminal.
         options: Options of Emacs.
-        variables: More environment variables.
+        variables: More environment variables; `TERM` too.
+        letters: The letters of backgrounds that differ from `LETTERS`.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class EmacsScreen:
         size: tuple[int, int] = (60, 16),
         options: Sequence[str] = (),
         variables: Mapping[str, str] | None = None,
+        letters: Mapping[str, str] = LETTERS,
     ) -> None:
         home, root = folder / "home", folder / "work"
         home.mkdir()
@@ -66,8 +68,11 @@ class EmacsScreen:
             (root / name).write_text(text)
         message = home / "script.json"
         message.write_text(json.dumps(script))
+        # tmux itself sets `TERM`.
+        environment = ["env", f"TERM={term}"] if (term := (variables or {}).get("TERM")) else []
+        self._letters = letters
         self._start = Start(
-            replace(program, command=[*program.command, *options]),
+            replace(program, command=[*environment, *program.command, *options]),
             home,
             root,
             message,
@@ -104,13 +109,13 @@ class EmacsScreen:
     def _text_rows(self) -> list[str]:
         rows = self.editor.terminal.coloured().split("\n")
         last = max((n for n, row in enumerate(rows) if MODE_LINE in row), default=0)
-        return painted("\n".join(rows[:last]), LETTERS)
+        return painted("\n".join(rows[:last]), self._letters)
 
     def _all_rows(self) -> list[str]:
         """Return all rows, without what differs from run to run and what Eglot says of itself."""
         rows: list[str] = []
         paragraph = False
-        for row in painted(self.editor.terminal.coloured(), LETTERS):
+        for row in painted(self.editor.terminal.coloured(), self._letters):
             if not paragraph:
                 text = USAGE.sub("", row)
                 if MODE_LINE in row:

@@ -12,6 +12,8 @@ from rich.ansi import AnsiDecoder
 from rich.cells import cell_len
 from rich.text import Text
 
+REVERSE = "reverse"
+"""The background of reverse video without colours."""
 FOLDER = Path(__file__).with_name("screens")
 
 
@@ -25,8 +27,8 @@ def painted(screen: str, letters: Mapping[str, str]) -> list[str]:
 
     Args:
         screen: The screen with its colour sequences.
-        letters: The letter of each background, by its colour in the form `#500000`. Other
-            backgrounds count as the page.
+        letters: The letter of each background, by its colour in the form `#500000` or `REVERSE`.
+            Other backgrounds count as the page.
     """
     rows: list[str] = []
     for line in AnsiDecoder().decode(screen):
@@ -53,7 +55,10 @@ def _colours(line: Text) -> list[str | None]:
             if span.start <= at < span.end and not isinstance(span.style, str):
                 style = span.style
                 colour = style.color if style.reverse else style.bgcolor
-                found = colour.get_truecolor().hex if colour is not None else None
+                if style.reverse and (colour is None or colour.is_default):
+                    found = REVERSE
+                else:
+                    found = colour.get_truecolor().hex if colour is not None else None
         colours += [found] * cell_len(char)
     return colours
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import Part
 from tests.editors.emacs_screen import COLOURS, EmacsScreen
-from tests.editors.painted import backgrounds
+from tests.editors.painted import REVERSE
 from tests.editors.scripts import edit, script
 from tests.parts.emacs import ensure
 
@@ -149,26 +150,48 @@ def test_hunks_are_one_line_each_or_signs_by_a_key(screen: Begin) -> None:
     assert "Stet: hunks are shown in the text" in shown.editor.messages()
 
 
-def test_signs_say_the_same_without_colour(screen: Begin) -> None:
-    shown = screen({"a.txt": CAT}, DOG, init="", options=["--color=never"])
+WITHOUT_COLOUR: dict[str, dict[str, Any]] = {
+    "option": {"options": ["--color=never"]},
+    "vt100": {"variables": {"TERM": "vt100"}},
+    "NO_COLOR": {"variables": {"NO_COLOR": "1"}},
+}
+
+
+@pytest.mark.parametrize("how", WITHOUT_COLOUR)
+def test_signs_and_reverse_video_say_the_same_without_colour(screen: Begin, how: str) -> None:
+    letters = {REVERSE: "R"}
+    shown = screen({"a.txt": CAT}, DOG, init="", letters=letters, **WITHOUT_COLOUR[how])
     shown.ask(1)
     shown.check("no_colour")
+    assert "[48;" not in "\n".join(shown.editor.terminal.coloured().split("\n")[:4])
+    shown.editor.press("C-c x i")
+    shown.check("no_colour_compact")
+    shown.editor.press("C-c x i C-c x i").line(2).press("M-f C-f M-d").type("cow")
+    shown.check("no_colour_conflict")
 
 
-@pytest.mark.parametrize("theme", ["modus-operandi", "modus-vivendi"])
-def test_default_colours_are_distinct_on_light_and_dark_themes(screen: Begin, theme: str) -> None:
-    init, variables = f"(load-theme '{theme} t)\n", {"COLORTERM": "truecolor"}
-    shown = screen({"a.txt": CAT}, DOG, init=init, variables=variables)
+THEMES = {
+    "modus-operandi": ("#ffd8d5", "#f3b5af", "#c1f2d1", "#aee5be"),
+    "modus-vivendi": ("#4f1119", "#781a1f", "#00381f", "#034f2f"),
+    "light": ("#ffeeee", "#ffcccc", "#eeffee", "#bbffbb"),
+    "dark": ("#553333", "#aa2222", "#335533", "#22aa22"),
+}
+"""The colours of removed lines and words and of added lines and words: Emacs's own, and of themes."""
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_hunks_have_the_colours_of_diffs_on_light_and_dark_themes(
+    screen: Begin, theme: str
+) -> None:
+    init = f"(setq frame-background-mode '{theme})\n(frame-set-background-mode nil)\n"
+    if theme.startswith("modus"):
+        init = f"(load-theme '{theme} t)\n"
+    letters = dict(zip(THEMES[theme], "dDaA", strict=True))
+    variables = {"COLORTERM": "truecolor"}
+    shown = screen({"a.txt": CAT}, DOG, init=init, variables=variables, letters=letters)
     shown.ask(1)
-    shown.editor.terminal.wait_for("+ The dog sat")
-    rows = shown.editor.terminal.coloured().split("\n")
-    page = backgrounds(rows[0])
-    old, new = backgrounds(rows[1]), backgrounds(rows[2])
-    assert len(page) == 1
-    assert len(old) == len(new) == 3, "the page in the margin, the line, the word"
-    assert not (old - page) & (new - page)
-    is_light = [sum(bytes.fromhex(one[1:])) > 3 * 128 for one in old | new]
-    assert all(is_light) if theme == "modus-operandi" else not any(is_light)
+    shown.check("one_word")
+    assert shown.editor.eval("(display-color-cells)") == 2**24
 
 
 def test_added_lines_have_the_colours_of_the_mode(screen: Begin) -> None:
