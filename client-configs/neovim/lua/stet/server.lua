@@ -64,7 +64,7 @@ function M.configuration()
     settings = config.settings(),
     capabilities = { experimental = { stet = { drawsHunks = true } } },
     handlers = {
-      ['window/showMessage'] = messages.show_message,
+      ['window/showMessage'] = function(...) return require('stet.hints').show_message(...) end,
       ['window/showMessageRequest'] = messages.show_question,
       ['window/showDocument'] = function(...) return require('stet.chat_window').show_document(...) end,
       ['workspace/executeCommand'] = messages.refuse, -- of what was chosen in the menu, or of a lens
