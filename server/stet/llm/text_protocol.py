@@ -9,12 +9,12 @@ The tools are described at the end of the system message; the model calls a tool
 on separate lines, the form that open models are most often trained on. The embedded model has
 another form of tool calls (`stet.agent.small`).
 
-Parsing is strict about the definition of a call (a tag on a line of its own, or an answer that is
-one JSON object naming a tool), lenient about its spelling (a missing closing tag, a fence around
-it). Text in a call's tag that is not a call goes to the agent as an invalid call, so that the model
-gets an error. Data shown to the model can't close its wrapping: the tags are escaped in it.
+Calls in other forms are read too (`stet.llm.written_calls`). Text in a call's tag that is not a call
+goes to the agent as an invalid call, so that the model gets an error. Data shown to the model can't
+close its wrapping: the tags are escaped in it.
 """
 
+import asyncio
 import json
 import logging
 import re
@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from stet.llm.api_format import match_tool, parse_object
+from stet.llm.api_format import parse_object
 from stet.llm.completion_stream import new_call_id
 from stet.llm.model import (
     Completion,
@@ -37,6 +37,8 @@ from stet.llm.model import (
     ToolsUnsupported,
     ignore,
 )
+from stet.llm.stream_gate import StreamGate
+from stet.llm.written_calls import read_written_calls
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 
@@ -47,8 +49,6 @@ _CALL = re.compile(
 _FENCE = re.compile(r"\A\s*```(?:json|tool_call)?[ \t]*\n(?P<body>.*)\n[ \t]*```\s*\Z", re.DOTALL)
 _TAG = re.compile(r"<(?=/?tool_(?:call|result))")
 _NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
-
-_MAY_OPEN = ("<", "`", "{")
 
 _INSTRUCTIONS = """\
 # Tools
@@ -97,11 +97,14 @@ def parse_answer(
 
     Args:
         text: The whole answer.
-        tools: The tools offered to the model: outside a tag, only an object that names one of them
+        tools: The tools offered to the model: outside a tag, only an object that fits one of them
             is a call.
         is_cut: Whether the answer ended for lack of tokens: an incomplete call is dropped, not
             guessed.
     """
+    written = read_written_calls(text, tools, is_cut=is_cut)
+    if written.calls:
+        return written
     calls: list[ToolCall] = []
     prose: list[str] = []
     end = 0
@@ -111,8 +114,6 @@ def parse_answer(
         if found["end"] or not is_cut:
             calls.append(_call(found["body"]))
     prose.append(text[end:])
-    if not calls and (bare := _bare_call(text, tools)):
-        return "", (bare,)
     return "".join(prose).strip() if calls or end else text, tuple(calls)
 
 
@@ -128,66 +129,6 @@ def _call(body: str) -> ToolCall:
         return ToolCall(new_call_id(), data["name"], arguments or "{}")
     named = _NAME.search(body)
     return ToolCall(new_call_id(), named[1] if named else "", body)
-
-
-def _bare_call(text: str, tools: Sequence[ToolDefinition]) -> ToolCall | None:
-    """Return the call if the whole answer is only a call of a known tool, fenced or not, else
-    None.
-    """
-    fenced = _FENCE.match(text)
-    body = fenced["body"] if fenced else text
-    data = parse_object(body)
-    if data is None or not ({"arguments", "parameters"} & data.keys()):
-        return None
-    name = data.get("name")
-    named = isinstance(name, str) and match_tool(name, [tool.name for tool in tools])
-    return _call(body) if named else None
-
-
-class StreamGate:
-    """A sink that streams text and holds back text that may begin a call.
-
-    A line is sent as it arrives once its first character shows that it begins no call. From the
-    first line on that may begin a call (a tag, a fence, an object), text is held back until the
-    answer is whole.
-    """
-
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self.reset()
-
-    def reset(self) -> None:
-        """Discard the state, because the round starts again."""
-        self._waiting = ""
-        self._sent = ""
-        self._in_line = False
-        self._holding = False
-
-    def write(self, piece: str) -> None:
-        """Handle a piece of the answer."""
-        if self._holding:
-            return
-        self._waiting += piece
-        for line in self._waiting.splitlines(keepends=True):
-            start = line.lstrip()
-            if not self._in_line and start.startswith(_MAY_OPEN):
-                self._holding = True
-                return
-            if not self._in_line and not start and not line.endswith("\n"):
-                return
-            self._send(line)
-            self._waiting = self._waiting[len(line) :]
-            self._in_line = not line.endswith("\n")
-
-    def finish(self, text: str) -> None:
-        """Send the part of the complete answer `text` that has not been sent yet."""
-        if text.startswith(self._sent):
-            self._send(text[len(self._sent) :])
-
-    def _send(self, text: str) -> None:
-        self._sent += text
-        if text:
-            self._sink(text)
 
 
 log = logging.getLogger(__name__)
@@ -213,6 +154,7 @@ class TextProtocolModel(ModelWrapper):
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Complete a request; see `Model.complete`. Only text is streamed, never a call.
 
+        A model with tool calls may write a call as text, too: then the call is read.
         The first answer after the switch to text has a note about it.
 
         Raises:
@@ -221,7 +163,7 @@ class TextProtocolModel(ModelWrapper):
         if self._in_words:
             return await self._complete_as_text(request, on_text, on_wait)
         try:
-            answer = await self.inner.complete(request, on_text, on_wait)
+            answer = await self._complete_natively(request, on_text, on_wait)
         except ToolsUnsupported as refusal:
             if not request.tools or (self._has_calls and not refusal.is_certain):
                 raise
@@ -233,22 +175,38 @@ class TextProtocolModel(ModelWrapper):
         self._has_calls = self._has_calls or bool(request.tools)
         return answer
 
+    async def _complete_natively(
+        self, request: Request, on_text: Sink, on_wait: Sink
+    ) -> Completion:
+        """Complete the request with native tool calls; read calls in an answer without any."""
+        if not request.tools:
+            return await self.inner.complete(request, on_text, on_wait)
+        gate = StreamGate(on_text, request.tools)
+        answer = await self.inner.complete(request, gate.write, gate.restarting(on_wait))
+        text, calls = answer.text, answer.tool_calls
+        if not calls and answer.stop_reason is StopReason.STOP:
+            # A long answer takes more than 5 ms.
+            text, calls = await asyncio.to_thread(read_written_calls, text, request.tools)
+        gate.finish(text)
+        if calls and not answer.tool_calls:
+            answer = replace(answer, stop_reason=StopReason.TOOL_CALLS)
+        return replace(answer, text=text, tool_calls=calls)
+
     async def _complete_as_text(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
         """Complete the request in plain text and find the calls in the model's words."""
         if not request.tools:
             return await self.inner.complete(_to_text_request(request), on_text, on_wait)
-        held = StreamGate(on_text)
-
-        def restarted(sentence: str) -> None:
-            held.reset()
-            on_wait(sentence)
-
-        spoken = await self.inner.complete(_to_text_request(request), held.write, restarted)
-        is_cut = spoken.stop_reason is StopReason.LENGTH
-        text, calls = parse_answer(spoken.text, request.tools, is_cut=is_cut)
-        held.finish(text)
-        reason = StopReason.TOOL_CALLS if calls and not is_cut else spoken.stop_reason
-        return replace(spoken, text=text, tool_calls=calls, stop_reason=reason)
+        gate = StreamGate(on_text, request.tools)
+        answer = await self.inner.complete(
+            _to_text_request(request), gate.write, gate.restarting(on_wait)
+        )
+        is_cut = answer.stop_reason is StopReason.LENGTH
+        text, calls = await asyncio.to_thread(
+            parse_answer, answer.text, request.tools, is_cut=is_cut
+        )
+        gate.finish(text)
+        reason = StopReason.TOOL_CALLS if calls and not is_cut else answer.stop_reason
+        return replace(answer, text=text, tool_calls=calls, stop_reason=reason)
 
 
 def _to_text_request(request: Request) -> Request:

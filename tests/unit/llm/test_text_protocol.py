@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from stet.llm.model import Message, Request, StopReason, ToolCall, ToolsUnsupported
 from stet.llm.scripted_model import ScriptedModel, call, say
 from stet.llm.text_protocol import (
-    StreamGate,
     TextProtocolModel,
     escape_tags,
     parse_answer,
@@ -82,25 +81,6 @@ def test_data_can_neither_close_its_wrapping_nor_open_a_call(parts: list[str]) -
     assert parse_answer(content, [], is_cut=False)[1] == ()
     rendered = render_message(Message("tool", "".join(parts), tool_call_id="a")).content
     assert rendered.count("</tool_result>") == 1
-
-
-@given(st.text(), st.lists(st.integers(0, 60), max_size=6))
-def test_text_is_streamed_whole_however_it_is_cut(text: str, places: list[int]) -> None:
-    sent: list[str] = []
-    held = StreamGate(sent.append)
-    cuts = sorted({0, *places, len(text)})
-    for n, start in enumerate(cuts):
-        held.write(text[start : cuts[n + 1] if n + 1 < len(cuts) else None])
-    held.finish(text)
-    assert "".join(sent) == text
-
-
-def test_text_is_streamed_at_once_and_calls_are_hidden() -> None:
-    sent: list[str] = []
-    held = StreamGate(sent.append)
-    for piece in ("I ", "look", ".\n", "<tool", "_call>\n{}"):
-        held.write(piece)
-    assert sent == ["I ", "look", ".\n"]
 
 
 async def test_conversation_is_converted_to_plain_messages() -> None:
