@@ -51,6 +51,7 @@ class NeovimScreen:
             `LETTERS`.
         size: Columns and lines of the terminal.
         variables: More environment variables.
+        terminal: The type of the terminal (`TERM`).
     """
 
     def __init__(
@@ -63,11 +64,14 @@ class NeovimScreen:
         lua: str = COLOURS,
         size: tuple[int, int] = (60, 16),
         variables: Mapping[str, str] | None = None,
+        terminal: str = "tmux-256color",
     ) -> None:
         given = Start(program, home, files, script, PLAIN + lua)
         root = write_workspace(given)
         listening = home / "nvim.sock"
-        command: list[str | Path] = [program, "--listen", listening, next(iter(files))]
+        # tmux sets `TERM` itself, and within tmux Neovim takes colours for granted.
+        named = ["env", "-u", "TMUX", f"TERM={terminal}"]
+        command: list[str | Path] = [*named, program, "--listen", listening, next(iter(files))]
         environment = {**environment_of(given), "COLORTERM": "truecolor", **(variables or {})}
         self.terminal = Terminal(command, environment, root, size)
         self.terminal.wait(lambda _: is_listening(listening), "Neovim listens")

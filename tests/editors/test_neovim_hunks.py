@@ -1,5 +1,6 @@
 """Hunks drawn in real Neovim, in a real terminal, compared with screens written by hand."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,10 @@ import pytest
 from rich.ansi import AnsiDecoder
 from rich.style import Style
 
-from tests.editors.neovim_screen import NeovimScreen
+from tests.editors.neovim_screen import COLOURS, NeovimScreen
 from tests.editors.painted import backgrounds
 from tests.editors.scripts import edit, script
+from tests.support.proposals import PROPOSING_SERVER
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 Begin = Callable[..., NeovimScreen]
@@ -18,6 +20,12 @@ CAT, DOG = "The cat sat on the mat.\n", "The dog sat on the mat.\n"
 PET = f"alpha\n{CAT}omega\n"
 RENAME = edit("a.txt", CAT, DOG, "Name the dog")
 DEFAULT_COLOURS = "vim.o.background = '{background}'"
+
+
+PROPOSING = f"""
+vim.g.stet = {{ cmd = vim.json.decode([=[{json.dumps(list(PROPOSING_SERVER))}]=]) }}
+"""
+"""Lua for a server with the command `test.propose`."""
 
 
 @pytest.fixture
@@ -30,7 +38,8 @@ def begin(nvim_binary: Path, tmp_path: Path) -> Iterator[Begin]:
     ) -> NeovimScreen:
         screen = NeovimScreen(nvim_binary, tmp_path, files, script(*calls), **options)
         started.append(screen)
-        screen.ask(len(calls) if n_here is None else n_here)
+        if calls:
+            screen.ask(len(calls) if n_here is None else n_here)
         return screen
 
     yield start
@@ -184,3 +193,28 @@ def test_without_colours_signs_and_reverse_video_tell_the_sides_apart(begin: Beg
     assert style_of(screen, 2, "dog").reverse
     assert not style_of(screen, 1, "sat").reverse
     assert style_of(screen, 2, "sat").bold
+
+
+def test_terminal_without_colours_tells_the_sides_apart_by_signs_and_reverse_video(
+    begin: Begin,
+) -> None:
+    lua = f"{DEFAULT_COLOURS.format(background='dark')} vim.o.termguicolors = false"
+    screen = begin({"a.txt": PET}, RENAME, lua=lua, variables={"COLORTERM": ""}, terminal="vt100")
+    assert screen.lua("return vim.api.nvim_list_uis()[1].term_colors") <= 0
+    screen.check("no_color")
+    assert len(backgrounds(screen.terminal.coloured())) <= 1
+    assert style_of(screen, 1, "cat").reverse
+    assert style_of(screen, 2, "dog").reverse
+    assert not style_of(screen, 1, "sat").reverse
+    assert style_of(screen, 2, "sat").bold
+
+
+def test_moved_file_says_where_it_goes(begin: Begin) -> None:
+    move = {"name": "move_file", "arguments": {"file": "a.txt", "to": "there.txt"}}
+    begin({"a.txt": "moved\n"}, move).check("moved_file")
+
+
+def test_removal_of_a_whole_file_shows_its_lines_and_says_so(begin: Begin) -> None:
+    screen = begin({"a.txt": "gone\nfor good\n"}, lua=COLOURS + PROPOSING)
+    screen.lua("T.send('test.propose', { remove = 'a.txt' })")
+    screen.check("removed_file")

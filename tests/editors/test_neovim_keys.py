@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.editors.neovim import Neovim
+from tests.editors.scripts import GREET, greet_script
 from tests.editors.test_neovim_lists import keys_in_code, reported
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -31,6 +32,32 @@ for _, map in ipairs(vim.json.decode(...)) do
   vim.keymap.set(map[1], map[2], function() table.insert(_G.pressed, raw) end, { desc = map[2] })
 end
 """
+RECORD = """
+vim.g.mapleader, T.maps = ' ', {}
+local set, api_set, buf_set = vim.keymap.set, vim.api.nvim_set_keymap, vim.api.nvim_buf_set_keymap
+local function note(level, modes, key, options, buffer)
+  if not debug.getinfo(level, 'S').source:find('client-configs/neovim', 1, true) then return end
+  for _, mode in ipairs(type(modes) == 'table' and modes or { modes }) do
+    table.insert(T.maps, {
+      mode = mode, raw = vim.api.nvim_replace_termcodes(key, true, true, true),
+      desc = (options or {}).desc or '', buffer = buffer,
+    })
+  end
+end
+function vim.keymap.set(modes, key, act, options)
+  note(3, modes, key, options, (options or {}).buffer)
+  return set(modes, key, act, options)
+end
+function vim.api.nvim_set_keymap(mode, key, act, options)
+  note(3, mode, key, options)
+  return api_set(mode, key, act, options)
+end
+function vim.api.nvim_buf_set_keymap(buffer, mode, key, act, options)
+  note(3, mode, key, options, buffer)
+  return buf_set(buffer, mode, key, act, options)
+end
+"""
+"""Lua that notes each map which is set by a file of the plugin, in any mode and buffer."""
 GLOBAL_MAPS = "return vim.tbl_map(function(m) return m.lhsraw end, vim.api.nvim_get_keymap(...))"
 RAW = "return vim.tbl_map(function(k) return vim.api.nvim_replace_termcodes(k, true, true, true) end, ...)"
 
@@ -66,24 +93,66 @@ def test_fixtures_name_their_sources_and_hold_the_maps() -> None:
     assert "<leader>s" in groups_of("lazyvim")
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_no_key_is_a_map_of_a_distribution(neovim: Begin, name: str) -> None:
-    editor = neovim({"a.py": "a = 1\n"}, [], lua="vim.g.mapleader = ' '")
-    owned = [(mode, key) for mode, key in editor.lua(OWN_MAPS)]
-    assert len({key for _, key in owned}) == len(keys_in_code()) > 20
+def clashes(editor: Neovim, owned: list[list[str]], name: str) -> list[tuple[str, str]]:
+    """Return the keys that take away or delay a map of a distribution, each with that map."""
     maps = maps_of(name)
     raw = editor.lua(RAW, [key for _, key in maps])
     others = [(mode, key) for (mode, _), key in zip(maps, raw, strict=True)]
     others += [("n", key) for key in editor.lua(RAW, groups_of(name)) if key not in ("[", "]")]
     visual = {"v": ("x", "s")}
-    clashes = [
+    return [
         (key, other)
         for mode, key in owned
         for other_mode, other in others
         if mode in visual.get(other_mode, (other_mode,))
         if key.startswith(other) or other.startswith(key)
     ]
-    assert clashes == []
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_no_key_is_a_map_of_a_distribution(neovim: Begin, name: str) -> None:
+    editor = neovim({"a.py": "a = 1\n"}, [], lua="vim.g.mapleader = ' '")
+    owned = editor.lua(OWN_MAPS)
+    assert len({key for _, key in owned}) == len(keys_in_code()) > 20
+    assert clashes(editor, owned, name) == []
+
+
+def test_every_map_that_is_set_is_a_described_key_of_one_buffer_that_was_free(
+    neovim: Begin,
+) -> None:
+    editor = neovim({"a.py": GREET}, greet_script(), lua=RECORD)
+    editor.keys(" kause f-strings<CR>")
+    editor.wait_for_hunks(4, 10)
+    buffers = {editor.lua("return vim.api.nvim_get_current_buf()")}
+    for key, filetype in ((" kd", "diff"), (" kt", "markdown")):
+        editor.keys(key)
+        editor.wait(f"vim.bo.filetype == '{filetype}'", f"{filetype} is shown")
+        editor.wait("#vim.lsp.get_clients({ bufnr = 0 }) == 1", "Stet serves it")
+        buffers.add(editor.lua("return vim.api.nvim_get_current_buf()"))
+    recorded = editor.lua("return T.maps")
+    assert {one["buffer"] for one in recorded} == buffers
+    assert len(buffers) == 3
+    assert all(one["desc"].startswith("Stet: ") for one in recorded)
+    listed = {(one["mode"], one["raw"]) for one in recorded}
+    assert {mode for mode, _ in listed} == {"n", "x"}
+    assert {key for _, key in listed} == set(editor.lua(RAW, [*keys_in_code().values()]))
+    assert {(mode, key) for mode, key in editor.lua(OWN_MAPS)} == listed
+    assert not editor.lua("return require('stet.keys').taken()")
+    for name in DISTRIBUTIONS:
+        assert clashes(editor, [list(one) for one in listed], name) == []
+
+
+def test_which_key_shows_the_name_of_the_prefix(neovim: Begin) -> None:
+    lua = """
+    T.named = {}
+    package.loaded['which-key'] = { add = function(names) vim.list_extend(T.named, names) end }
+    """
+    editor = neovim({"a.py": "a = 1\n"}, [], lua=lua)
+    buffer = editor.lua("return vim.api.nvim_get_current_buf()")
+    named = editor.lua(
+        "return vim.tbl_map(function(n) return { n[1], n.group, n.mode, n.buffer } end, T.named)"
+    )
+    assert named == [["<leader>k", "Stet", ["n", "x"], buffer]]
 
 
 def test_no_key_is_a_default_map_of_neovim(neovim: Begin) -> None:

@@ -125,6 +125,12 @@ local function draw(state, hunk)
     if not options.wrap then virtual.virt_lines_overflow = 'scroll' end
     mark(state, hunk, block.row, 0, virtual)
   end
+  if hunk.entry.kind == 'remove' then
+    local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(state.buffer), ':t')
+    local note = { virt_text = { { ' Delete ' .. vim.fn.strtrans(name), 'StetNote' } } }
+    note.virt_text_pos, note.hl_mode = 'right_align', 'combine'
+    return mark(state, hunk, (M.place(state, hunk)), 0, note)
+  end
   local added, removed = layout.count(hunk.entry)
   if added + removed > vim.api.nvim_win_get_height(vim.fn.win_findbuf(state.buffer)[1]) then
     local count = { virt_text = (counts_of(hunk, 'lines')), virt_text_pos = 'right_align', hl_mode = 'combine' }

@@ -86,6 +86,13 @@ end
 
 local function is_ours(map) return vim.startswith(map.desc or '', 'Stet: ') end
 
+-- Name the prefix in the menu of which-key.nvim, if that is loaded.
+local function name_prefix(buffer)
+  local which_key, prefix = package.loaded['which-key'], M.lhs(M.list[1])
+  local has_names = type(which_key) == 'table' and which_key.add and prefix ~= M.classic_prefix
+  if has_names then which_key.add({ { prefix, group = 'Stet', mode = { 'n', 'x' }, buffer = buffer } }) end
+end
+
 -- Set the keys in a buffer, for the first time or anew; one that something else has is left alone.
 function M.set(buffer)
   for _, mode in ipairs({ 'n', 'x' }) do
@@ -104,6 +111,7 @@ function M.set(buffer)
       end
     end
   end
+  name_prefix(buffer)
 end
 
 -- Report once which keys were not set.
