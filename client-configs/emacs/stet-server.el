@@ -277,6 +277,9 @@ If it is too long, the numbers of rounds and tokens are only in `*Messages*'."
           (and title (string-prefix-p "Stet: " title)
                (not (equal (plist-get value :kind) "end"))
                (cons title (plist-get value :message)))))
+  ;; Eglot drops its own percentage after two seconds, but does not redraw the mode line.
+  (when (equal (plist-get value :kind) "end")
+    (run-with-timer 2.1 nil #'force-mode-line-update t))
   (stet--look server))
 
 (defun stet--hunk-diagnostic-p (diagnostic)

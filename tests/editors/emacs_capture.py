@@ -1,24 +1,29 @@
-"""Make `client-configs/emacs/screenshot.svg`: real Emacs in a real terminal, a real model.
+"""Make the pictures of `client-configs/emacs`: real Emacs in a real terminal.
 
 Run by hand, with the embedded model installed (`stet model install`):
 
     python -m tests.editors.emacs_capture
 
-It selects a function, asks for documentation with the keys of the README, goes to the hunk and
-captures the screen. The text is the model's own; repeat the run if the text isn't worth a picture.
-The raw screen is also written to the folder of `STET_CAPTURES`, if that is set.
+`screenshot.svg` selects a function, asks for documentation with the keys of the README, goes to the
+hunk and captures the screen. The text is the model's own; repeat the run if it isn't worth a
+picture. `paragraph.svg` and `conflict.svg` are two of the twelve steps, with a scripted model.
+The raw screens are also written to the folder of `STET_CAPTURES`, if that is set.
 """
 
 import contextlib
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from platformdirs import user_data_path
 
+from tests.editors import steps
 from tests.editors.capture import SAMPLE, picture
 from tests.editors.emacs import CONFIG, Start, only_stet, start
+from tests.editors.emacs_screen import EmacsScreen
+from tests.editors.scripts import edit, script
 from tests.parts.emacs import ensure
 
 PATIENCE = 6
@@ -32,14 +37,61 @@ INIT = """
 """
 
 
+COLOURS = {"COLORTERM": "truecolor"}
+
+
 def main() -> int:
-    """Run the session and write the picture; return the exit code."""
-    with tempfile.TemporaryDirectory() as folder:
-        screen = record(Path(folder)).replace("\x1b[4:3m", "\x1b[4m")  # Rich has no wavy underlines
-    (CONFIG / "screenshot.svg").write_text(picture(screen).replace("Neovim", "Emacs"))
-    if captures := os.environ.get("STET_CAPTURES"):
-        Path(captures, "emacs.txt").write_text(screen)
+    """Run the sessions and write the pictures; return the exit code."""
+    for name, recorded in (
+        ("screenshot", record),
+        ("paragraph", paragraph),
+        ("conflict", conflict),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            screen = recorded(Path(folder))
+        # Rich has no wavy underlines.
+        shown = picture(screen.replace("\x1b[4:3m", "\x1b[4m"))
+        (CONFIG / f"{name}.svg").write_text(shown.replace("Neovim", "Emacs"))
+        if captures := os.environ.get("STET_CAPTURES"):
+            Path(captures, f"emacs-{name}.txt").write_text(screen)
     return 0
+
+
+def paragraph(folder: Path) -> str:
+    """Return the screen with a changed sentence in a long paragraph."""
+    model = script(
+        edit("wind.md", steps.WIND, steps.WIND.replace("tremendous", "strong"), "Calm the wind")
+    )
+    screen = step(folder, "wind.md", model, "(global-visual-line-mode)\n")
+    try:
+        screen.editor.prompt("C-c x a", steps.CALM).wait_for_hunks(2)
+        screen.editor.press("C-c x n").terminal.wait_for("1 of 1: Calm the wind", "+ …")
+        screen.editor.terminal.wait_until_gone("100%")
+        return screen.editor.terminal.coloured()
+    finally:
+        screen.editor.close()
+
+
+def conflict(folder: Path) -> str:
+    """Return the screen with a conflict: the user has typed over the text of a hunk."""
+    model = script(edit("pet.txt", steps.CAT, steps.DOG, "Name the dog"))
+    screen = step(folder, "pet.txt", model)
+    try:
+        screen.editor.prompt("C-c x a", steps.RENAME).wait_for_hunks(1)
+        screen.editor.line(2).press("M-f C-f M-d").type("cow")
+        screen.editor.terminal.wait_for("Conflict", "C-c x c resolve")
+        screen.editor.terminal.wait_until_gone("100%")
+        return screen.editor.terminal.coloured()
+    finally:
+        screen.editor.close()
+
+
+def step(folder: Path, name: str, model: Sequence[object], init: str = "") -> EmacsScreen:
+    """Start Emacs in a file of the steps."""
+    files = {name: steps.TEXTS[name]}
+    return EmacsScreen(
+        ensure(), folder, files, model, init=INIT + init, size=(100, 11), variables=COLOURS
+    )
 
 
 def record(folder: Path) -> str:
@@ -51,7 +103,14 @@ def record(folder: Path) -> str:
     (root / ".git").mkdir(parents=True)
     (root / "cart.py").write_text(SAMPLE)
     given = Start(
-        ensure(), home, root, script=None, init=INIT, path=only_stet(home), size=(100, 26)
+        ensure(),
+        home,
+        root,
+        script=None,
+        init=INIT,
+        path=only_stet(home),
+        size=(100, 26),
+        variables=COLOURS,
     )
     editor = start(given, "cart.py")
     try:
@@ -62,6 +121,7 @@ def record(folder: Path) -> str:
                 editor.wait("(> (length (test-hunks)) 0)", "a docstring is proposed")
                 break
         editor.press("M-< C-c x n").terminal.wait_for("[Stet: 1 pending]")
+        editor.terminal.wait_until_gone("100%")
         return editor.terminal.coloured()
     finally:
         editor.close()

@@ -76,6 +76,13 @@ def test_pages_and_lists_are_shown_as_in_the_table(emacs: Begin) -> None:
     shown.check()
 
 
+def test_a_turn_that_has_ended_leaves_the_mode_line(emacs: Begin) -> None:
+    editor = emacs(greet_script()).prompt("C-c x a", "use f-strings")
+    editor.terminal.wait_for("100%")
+    editor.terminal.wait_until_gone("100%")
+    assert any("[Stet: 2 pending] [eglot:work]" in row for row in editor.terminal.screen())
+
+
 def test_what_is_typed_while_an_edit_is_on_its_way_stays(emacs: Begin) -> None:
     editor = emacs(greet_script()).prompt("C-c x a", "use f-strings")
     editor.wait_for_hunks(4, 10)
