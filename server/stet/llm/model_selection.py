@@ -22,7 +22,7 @@ from stet.llm.embedded.embedded_model import CONTEXT_TOKENS, EmbeddedModel
 from stet.llm.model import Model, NoModel
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, hostname_of
 from stet.llm.openai_model import OpenAIModel
-from stet.llm.providers import COMPATIBLE, HOSTED, PROVIDERS, ProviderSpec
+from stet.llm.providers import COMPATIBLE, HOSTED, LOCAL_SERVERS, PROVIDERS, ProviderSpec
 from stet.llm.scripted_model import ScriptedModel
 from stet.llm.text_protocol import TextProtocolModel
 from stet.settings.values import ModelSettings
@@ -33,6 +33,10 @@ PROBE_SECONDS = 0.3
 MAX_ANSWER_BYTES = 1_000_000
 MAX_PARTS = 50_000
 OLLAMA_PORT = 11434
+LOCAL_TEMPERATURE = 0.2
+"""The sampling temperature for a server on this machine, unless the user sets another."""
+LOCAL_MAX_TOKENS = 4_096
+"""The most tokens of an answer of such a server, unless the user sets another limit."""
 LM_STUDIO_PORT = 1234
 _HEADERS = "Accept-Encoding: identity\r\nConnection: close\r\n"
 
@@ -214,11 +218,26 @@ async def open_model(choice: ModelChoice, settings: ModelSettings, system: Syste
         return TextProtocolModel(EmbeddedModel(system), always=True)
     preset = PROVIDERS.get(choice.provider, COMPATIBLE)
     endpoint = replace(choice, max_tokens_field=preset.max_tokens_field, hint=preset.hint)
-    sampling = Sampling(settings.temperature, settings.max_output_tokens)
+    sampling = _sampling(settings, preset, is_loopback=endpoint.is_loopback)
     model = OpenAIModel(endpoint, system, sampling=sampling)
     if choice.tools == "native":
         return model
     return TextProtocolModel(model, always=choice.tools == "text")
+
+
+def _sampling(settings: ModelSettings, preset: ProviderSpec, *, is_loopback: bool) -> Sampling:
+    """Return the parameters of requests: the user's, and defaults for a server on this machine.
+
+    Such a server samples at its own default, llama.cpp at 0.8, at which small models miss edits;
+    and a small model that repeats itself would write for minutes.
+    """
+    given = Sampling(settings.temperature, settings.max_output_tokens)
+    if preset not in LOCAL_SERVERS and not (preset is COMPATIBLE and is_loopback):
+        return given
+    return Sampling(
+        LOCAL_TEMPERATURE if given.temperature is None else given.temperature,
+        LOCAL_MAX_TOKENS if given.max_tokens is None else given.max_tokens,
+    )
 
 
 def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:

@@ -18,6 +18,8 @@ from stet.llm.providers import PROVIDERS
 from stet.llm.text_protocol import TextProtocolModel
 from stet.settings.values import ModelSettings
 from stet.system.system import System
+from tests.support.model_requests import ModelOutput
+from tests.support.openai_server import OpenAIServer, say
 
 OLLAMA = LocalServer("ollama", "http://127.0.0.1:11434/v1", ("qwen3:8b", "gemma3:4b"))
 LM_STUDIO = LocalServer("lmstudio", "http://127.0.0.1:1234/v1", ("phi-4",), 16_384)
@@ -188,6 +190,31 @@ async def test_tool_calls_use_the_protocol_of_the_model(choice: ModelChoice, too
     assert isinstance(model, OpenAIModel if tools == "native" else TextProtocolModel)
     assert (model.provider, model.name) == (choice.provider, choice.model)
     await model.close()
+
+
+@pytest.mark.parametrize(
+    ("provider", "settings", "sent"),
+    [
+        ("llamacpp", ModelSettings(), (0.2, 4096)),
+        ("openai-compatible", ModelSettings(), (0.2, 4096)),
+        ("llamacpp", ModelSettings(temperature=0.0, max_output_tokens=9), (0.0, 9)),
+        ("openai", ModelSettings(), (None, None)),
+        ("openai", ModelSettings(temperature=1.0), (1.0, None)),
+    ],
+)
+async def test_server_on_this_machine_gets_a_low_temperature_and_a_limit(
+    provider: str, settings: ModelSettings, sent: tuple[float | None, int | None]
+) -> None:
+    async with OpenAIServer([say("Hello.")]) as server:
+        choice = ModelChoice(provider, server.base_url, "m", api_key="k")
+        model = await open_model(choice, settings, System())
+        await ModelOutput().ask(model)
+        await model.close()
+    body = server.requests[0].body
+    assert (
+        body.get("temperature"),
+        body.get("max_tokens", body.get("max_completion_tokens")),
+    ) == sent
 
 
 def test_without_the_runtime_the_weights_are_the_second_step() -> None:
