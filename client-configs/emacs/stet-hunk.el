@@ -444,7 +444,8 @@ If there are several, ask which.  HASH is the hash of the text that is drawn."
 
 (defun stet--with-hunk (states nothing function)
   "Call FUNCTION with the hunk on this line that is in one of STATES, strings.
-If there is none, show the message NOTHING.  If there are several, ask which."
+If there are several, ask which.  If there is none, call NOTHING, or show it if
+it is a string."
   (let* ((line (1- (line-number-at-pos nil t)))
          (page (stet--page-p buffer-file-name))
          (id (and page (stet--page-hunk))))
@@ -457,7 +458,8 @@ If there is none, show the message NOTHING.  If there are several, ask which."
                            (if page (equal (plist-get hunk :hunk) id)
                              (stet--on-line-p hunk line))))
                     hunks)))
-         (cond ((null here) (message "Stet: %s" nothing))
+         (cond ((and (null here) (functionp nothing)) (funcall nothing))
+               ((null here) (message "Stet: %s" nothing))
                ((null (cdr here)) (funcall function (car here)))
                (t (funcall function
                            (stet--choose "Which hunk" here

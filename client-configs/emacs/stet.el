@@ -85,10 +85,27 @@ For a conflict, ask what to do; for a protected file, ask to confirm."
     (stet--decide "stet.reject" hunk :reason reason)))
 
 (defun stet-undo ()
-  "Undo the accepted hunk on this line, however long ago you accepted it."
+  "Undo the accepted hunk on this line, however long ago you accepted it.
+If there is none, undo the deletion of a file."
   (interactive)
-  (stet--with-hunk '("accepted") "no accepted hunk on this line"
-                   (lambda (hunk) (stet--run "stet.undo" (list :hunk (plist-get hunk :hunk))))))
+  (stet--with-hunk '("accepted") #'stet--undo-deletion #'stet--undo-hunk))
+
+(defun stet--undo-hunk (hunk)
+  "Undo HUNK, from `stet.proposals'."
+  (stet--run "stet.undo" (list :hunk (plist-get hunk :hunk))))
+
+(defun stet--undo-deletion ()
+  "Undo the deletion of a file, after asking which."
+  (stet--run
+   "stet.proposals" nil
+   (lambda (hunks)
+     (if-let* ((deleted (seq-filter (lambda (hunk)
+                                      (and (equal (plist-get hunk :kind) "remove")
+                                           (equal (plist-get hunk :state) "accepted")))
+                                    hunks)))
+         (stet--undo-hunk (stet--choose "Undo" (nreverse deleted)
+                                        (lambda (hunk) (plist-get hunk :summary))))
+       (message "Stet: no accepted hunk on this line")))))
 
 (defun stet-restore ()
   "Make the rejected, undone or replaced hunk on this line pending again."

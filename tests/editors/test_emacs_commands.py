@@ -126,6 +126,23 @@ def test_a_decision_is_taken_back_and_a_conflict_resolved(emacs: Begin) -> None:
     editor.wait('(and (string-search "Bye {name}" (buffer-string)) t)', "it is resolved")
 
 
+def test_a_deletion_is_undone_from_any_file(emacs: Begin) -> None:
+    calls = [
+        [{"name": "read_file", "arguments": {"file": "b.py"}}],
+        [{"name": "delete_file", "arguments": {"file": "b.py", "reason": "nobody reads it"}}],
+        [{"name": "done", "arguments": {"summary": "It is gone."}}],
+    ]
+    allowed = """(setq-default eglot-workspace-configuration
+                               '(:stet (:agent (:disabledTools []))))\n"""
+    editor = emacs([{"tool_calls": each} for each in calls], init=allowed)
+    editor.prompt("C-c x a", "tidy up").reported("undo with C-c x u.")
+    editor.prompt("C-c x q", "Delete").reported("It is gone.")
+    assert not (editor.root / "b.py").exists()
+    editor.press("C-c x u").terminal.wait_for("Undo (default Delete b.py: nobody reads it):")
+    editor.press("RET").wait_for_states("undone")
+    assert (editor.root / "b.py").read_text() == GREET
+
+
 def test_nothing_of_it_blocks_emacs_and_a_refusal_is_one_plain_sentence(emacs: Begin) -> None:
     editor = emacs([])
     editor.press("C-c x s").reported("Stet: nothing to send")
