@@ -293,8 +293,9 @@ Open the folds that hide it."
   "Go to the next hunk if FORWARD, else to the previous one, in any file.
 In a review page, go to the next or previous section.
 This sends no request, so it is immediate."
-  (if (derived-mode-p 'diff-mode) (if forward (diff-hunk-next) (diff-hunk-prev))
-    (stet--go-in-files forward)))
+  (if (not (stet--page-p buffer-file-name)) (stet--go-in-files forward)
+    (if forward (diff-hunk-next) (diff-hunk-prev))
+    (stet--show-section)))
 
 (defun stet--go-in-files (forward)
   "Go to the next hunk of all files if FORWARD, else to the previous one."
@@ -378,6 +379,18 @@ If there are several, ask which.  HASH is the hash of the text that is drawn."
     (and (re-search-backward "^@@ [^@]* @@ \\([[:alnum:]]+\\)" nil t)
          (match-string-no-properties 1))))
 
+(defun stet--section-end ()
+  "Return the end of the section of a review page whose first line is at point."
+  (save-excursion
+    (forward-line)
+    (if (re-search-forward "^\\(?:@@\\|diff\\) " nil t) (pos-bol) (point-max))))
+
+(defun stet--show-section ()
+  "Scroll so that the section at point is visible."
+  (let ((end (stet--section-end)))
+    (unless (pos-visible-in-window-p (max (point) (1- end)))
+      (recenter (max 1 (- (window-body-height) (count-screen-lines (pos-bol) end) 1))))))
+
 (defun stet--mark-sections (page states)
   "Show in PAGE the states of its decided hunks; STATES maps hunk ids to states."
   (with-current-buffer page
@@ -386,16 +399,19 @@ If there are several, ask which.  HASH is the hash of the text that is drawn."
         (widen)
         (remove-overlays (point-min) (point-max) 'stet-section t)
         (goto-char (point-min))
-        (while (re-search-forward "^@@ [^@\n]* @@ \\([[:alnum:]]+\\)" nil t)
-          (let ((state (gethash (match-string-no-properties 1) states))
-                (start (pos-bol))
-                (head (pos-eol))
-                (end (save-excursion
-                       (if (re-search-forward "^\\(?:@@\\|diff\\) " nil t) (pos-bol) (point-max)))))
-            (unless (member state '(nil "pending" "conflict"))
-              (stet--overlay start end 'face 'stet-note 'stet-section t)
-              (stet--overlay head head 'stet-section t
-                             'after-string (propertize (concat "  " state) 'face 'bold)))))))))
+        (let ((left 0))
+          (while (re-search-forward "^@@ [^@\n]* @@ \\([[:alnum:]]+\\)" nil t)
+            (let ((state (gethash (match-string-no-properties 1) states))
+                  (head (pos-eol)))
+              (if (member state '("pending" "conflict")) (cl-incf left)
+                (when state
+                  (stet--overlay (pos-bol) (stet--section-end) 'face 'stet-note 'stet-section t)
+                  (stet--overlay head head 'stet-section t
+                                 'after-string (propertize (concat "  " state) 'face 'bold))))))
+          (goto-char (point-min))
+          (when (re-search-forward "\\=# Stet review [^\n]*: \\([0-9]+ hunks? left\\)$" nil t)
+            (stet--overlay (match-beginning 1) (match-end 1) 'stet-section t
+                           'display (format "%d hunk%s left" left (if (= left 1) "" "s")))))))))
 
 (defun stet--update-reviews (server)
   "Request the states of all hunks from SERVER, and show them in review pages."
@@ -421,7 +437,9 @@ If there are several, ask which.  HASH is the hash of the text that is drawn."
               (page (stet--page-p buffer-file-name)))
     (stet--run command (append (list :hunk id) (and hash (list :hash hash)) arguments)
                #'stet--decided)
-    (when page (ignore-errors (diff-hunk-next)))))
+    (when page
+      (ignore-errors (diff-hunk-next))
+      (stet--show-section))))
 
 (defun stet--decided (answer)
   "Show why hunks of ANSWER were refused; erase those that were not."

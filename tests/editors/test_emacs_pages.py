@@ -84,10 +84,15 @@ def test_hunks_of_a_review_page_are_decided_by_keys(screen: Begin) -> None:
     editor.press("C-c x d").wait("(and stet-review-mode (stet--served-p))")
     editor.terminal.wait_for("2 left   C-c C-a accept  C-c C-k reject  C-c x n next")
     editor.press("C-c x n C-c x y").wait_for_states("accepted", "pending")
-    editor.terminal.wait_for("1 left")
+    editor.terminal.wait_for("1 left", "h1 Use an f-string  accepted", "@@ h2 Use an f-string")
+    assert editor.eval("(pos-visible-in-window-p (1- (point-max)))"), "all of the second hunk"
+    editor.press("M-<").terminal.wait_for("# Stet review", ": 1 hunk left")
+    editor.press("M->")
     editor.prompt("C-c C-k", "").wait_for_states("accepted", "rejected")
     editor.press("M-<")
-    editor.terminal.wait_for("0 left", "Use an f-string  accepted", "Use an f-string  rejected")
+    editor.terminal.wait_for(
+        "0 left", ": 0 hunks left", "Use an f-string  accepted", "Use an f-string  rejected"
+    )
     editor.press("M-> C-c x b").wait_for_states("accepted", "pending")
     editor.terminal.wait_for("1 left")
     editor.press("M-< C-c x n C-c x u").wait_for_states("undone", "pending")
