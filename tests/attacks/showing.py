@@ -201,7 +201,9 @@ async def poisoned_actions(stage: Stage) -> Result:
         for hunk in await editor.command("stet.proposals"):
             uri, before = hunk["uri"], len(editor.applied)
             shown_of = await editor.wait_for_diagnostics(uri)
-            reported = [one.message for one in shown_of if one.data == {"hunk": hunk["hunk"]}]
+            reported = [
+                one.message for one in shown_of if (one.data or {}).get("hunk") == hunk["hunk"]
+            ]
             await editor.command("stet.accept", {"hunk": hunk["hunk"], "hash": hunk["hash"]})
             await editor.wait_until(lambda n=before: len(editor.applied) > n)  # type: ignore[misc]
             for change in editor.applied[before].edit.document_changes or ():

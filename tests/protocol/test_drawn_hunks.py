@@ -88,3 +88,29 @@ async def test_diagnostic_of_a_conflict_is_one_line_in_a_client_that_draws_hunks
             "as the test wants. Conflict: you edited this text. "
             "Keep yours, take the proposal, keep both, or retry."
         )
+
+
+@pytest.mark.parametrize(
+    ("experimental", "lines"), [(DRAWS_HUNKS, [0, 3, 0, 3]), (None, [0, 2, 3, 0])]
+)
+async def test_next_goes_to_the_line_at_which_the_hunk_is_shown(
+    tmp_path: Path, experimental: object, lines: list[int]
+) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    async with FakeEditor.start(
+        tmp_path, command=PROPOSING_SERVER, client="neovim", experimental=experimental
+    ) as editor:
+        uri = editor.open("a.txt")
+        await propose(editor, CHANGES)
+        found = await editor.wait_for_diagnostics(uri, lambda found: len(found) == 3)
+        places = []
+        line = len(TEXT)
+        for n in range(4):
+            _ = await editor.command("stet.next", {"uri": uri, "line": line})
+            await editor.wait_until(lambda n=n: len(editor.shown_documents) > n)  # type: ignore[misc]
+            selection = editor.shown_documents[n].selection
+            assert selection is not None
+            line = selection.start.line + 1
+            places.append(selection.start.line)
+        assert places == lines
+        assert set(places) == {one.range.start.line for one in found}

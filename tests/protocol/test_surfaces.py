@@ -208,7 +208,7 @@ async def test_a_conflict_is_a_warning_with_its_ways_out_and_all_three_sides(
         ways = "Keep yours, take the proposal, keep both, or retry."
         assert ways in shown.message
         assert (await titles(editor, uri, "self.edge"))[:10] == [
-            f"Stet: Keep mine, drop hunk 1/3 ({hunks[0]})",
+            f"Stet: Keep yours, drop hunk 1/3 ({hunks[0]})",
             f"Stet: Take the proposal: hunk 1/3 ({hunks[0]})",
             f"Stet: Keep both, with conflict markers: hunk 1/3 ({hunks[0]})",
             f"Stet: Retry hunk 1/3 ({hunks[0]})",
@@ -225,7 +225,8 @@ async def test_a_conflict_is_a_warning_with_its_ways_out_and_all_three_sides(
         places = [hover.index(side) for side in sides]
         assert places == sorted(places)
         lenses = [lens.command.title for lens in await lenses_of(editor, uri) if lens.command]
-        assert lenses[:3] == ["Conflict: Private | Keep mine", "Take theirs", "Retry"]
+        choices = ["Conflict: Private | Keep yours", "Take the proposal", "Keep both", "Retry"]
+        assert lenses[:4] == choices
 
 
 async def test_what_a_model_writes_makes_no_links_in_a_hover(root: Path, tmp_path: Path) -> None:

@@ -40,10 +40,10 @@ function M.resolve()
   at_hunk(function(hunk, is_conflict)
     if not is_conflict then return vim.notify('Stet: this hunk is not in conflict') end
     local ways = {
-      mine = 'Keep mine, drop the proposal',
-      theirs = 'Take the proposal, drop my text',
+      mine = 'Keep yours, drop the proposal',
+      theirs = 'Take the proposal, drop yours',
       markers = 'Keep both, between markers',
-      retry = 'Retry with my text',
+      retry = 'Retry with your text',
     }
     local options = { prompt = 'You edited these lines:', format_item = function(how) return ways[how] end }
     local function with(how) return how and server.run('stet.resolve', { hunk = hunk, how = how }) end

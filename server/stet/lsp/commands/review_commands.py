@@ -186,22 +186,27 @@ def _navigate(
     hunks = [hunk for hunk in state.ledger.hunks() if hunk.state in OPEN]
     if not hunks:
         return None
-    found = _neighbour(hunks, uri, cursor, forward=forward)
+    found = _neighbour(state, hunks, uri, cursor, forward=forward)
     lines = hunk_lines(found.uri, state.workspace, state.ledger)
-    at = convert.to_wire_position(found.shown_at.start, lines, state.workspace.encoding)
+    place = state.review.publisher.shown_range(found, lines).start
+    at = convert.to_wire_position(place, lines, state.workspace.encoding)
     work = state.client.show_document(found.uri, lsp.Range(at, at))
     state.server.tasks.start(work, "show a hunk")
     shape = hunk_to_json(found, state.workspace, state.ledger)
     return {"uri": found.uri, "range": shape["range"], "hunk": found.id}
 
 
-def _neighbour(hunks: list[Hunk], uri: str | None, at: Position, *, forward: bool) -> Hunk:
+def _neighbour(
+    state: ServerState, hunks: list[Hunk], uri: str | None, at: Position, *, forward: bool
+) -> Hunk:
     """Return the next hunk after a place, or the previous one; after the last, begin at the
     first.
     """
     is_beyond = operator.gt if forward else operator.lt
     here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
-    beyond = [hunk for hunk in here if is_beyond(hunk.shown_at.start.line, at.line)]
+    lines = hunk_lines(uri, state.workspace, state.ledger) if uri else ()
+    shown_range = state.review.publisher.shown_range
+    beyond = [hunk for hunk in here if is_beyond(shown_range(hunk, lines).start.line, at.line)]
     others = [hunk for hunk in hunks if uri and is_beyond(hunk.uri, uri) and hunk not in here]
     return (beyond or others or hunks)[0 if forward else -1]
 

@@ -164,7 +164,7 @@ class DiagnosticsPublisher:
 
     def diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
         """Return the diagnostic of a hunk; `lines` are the lines of the hunk's document."""
-        place, data = self.hunk_range(hunk, lines), {"hunk": hunk.id}
+        place, data = self.hunk_range(hunk, lines), {"hunk": hunk.id, "kind": str(hunk.kind)}
         message = describe(hunk, with_diff=not self._client.capabilities.draws_hunks)
         if hunk.state is HunkState.CONFLICT:
             severity = lsp.DiagnosticSeverity.Warning
@@ -177,11 +177,18 @@ class DiagnosticsPublisher:
         """
         if hunk.kind is HunkKind.CREATE:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
+        return self._range(self.shown_range(hunk, lines), lines)
+
+    def shown_range(self, hunk: Hunk, lines: Sequence[str]) -> Range:
+        """Return the range at which this editor shows a hunk; `lines` are those of its document.
+
+        An editor that draws hunks shows an insertion above the line before which it goes, other
+        editors show it at the line above.
+        """
         line = hunk.range.start.line
         if self._client.capabilities.draws_hunks and "".join(lines[line : line + 1]):
-            # A drawn insertion is above the line before which it goes.
-            return self._range(hunk.range, lines)
-        return self._range(hunk.shown_at, lines)
+            return hunk.range
+        return hunk.shown_at
 
     def _range(self, stretch: Range, lines: Sequence[str]) -> lsp.Range:
         """Return a range of whole lines, never empty: some editors offer no actions at an empty

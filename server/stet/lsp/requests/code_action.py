@@ -35,7 +35,7 @@ MAX_TITLE = 80
 _ActionSpec = tuple[str, str, Mapping[str, object]]
 """The title, the command and its arguments."""
 _CONFLICT_WAYS = (
-    ("Keep mine, drop", "mine"),
+    ("Keep yours, drop", "mine"),
     ("Take the proposal:", "theirs"),
     ("Keep both, with conflict markers:", "markers"),
     ("Retry", "retry"),

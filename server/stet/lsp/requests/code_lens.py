@@ -29,8 +29,12 @@ def _lens_commands(hunk: Hunk) -> list[tuple[str, str, dict[str, object]]]:
     named: dict[str, object] = {"hunk": hunk.id, "hash": hunk.hash}
     yes: dict[str, object] = {"protected": True} if hunk.protected else {}
     if hunk.state is HunkState.CONFLICT:
-        mine = f"Conflict: {label(hunk)} | Keep mine"
-        ways = ((mine, "mine"), ("Take theirs", "theirs"), ("Retry", "retry"))
+        ways = (
+            (f"Conflict: {label(hunk)} | Keep yours", "mine"),
+            ("Take the proposal", "theirs"),
+            ("Keep both", "markers"),
+            ("Retry", "retry"),
+        )
         return [(way, "stet.resolve", {"hunk": hunk.id, "how": how, **yes}) for way, how in ways]
     accept = f"Accept: {label(hunk)}"
     return [(accept, "stet.accept", named | yes), ("Reject", "stet.reject", named)]
