@@ -21,17 +21,84 @@ DECIDING = {"Accept All Hunks", "Reject All Hunks", "Next Hunk", "Review All as 
 ON_A_HUNK = {"Accept Hunk", "Reject Hunk"}
 
 
-def test_keys_shadow_no_default_of_vs_code(vscode: Starts) -> None:
+KEYS = """
+alt+a a       | ask         | editorTextFocus
+alt+a e       | askOnly     | editorTextFocus
+alt+a r       | rewrite     | editorHasSelection && !editorReadonly
+alt+a i       | carryOut    | editorTextFocus && !editorReadonly
+alt+a y       | accept      | editorTextFocus && stet.hasHunks
+alt+a n       | reject      | editorTextFocus && stet.hasHunks
+alt+a shift+y | acceptFile  | editorTextFocus && stet.hasHunksInFile
+alt+a shift+n | rejectFile  | editorTextFocus && stet.hasHunksInFile
+alt+a down    | next        | stet.hasHunks
+alt+a up      | previous    | stet.hasHunks
+alt+a c       | resolve     | editorTextFocus && stet.hasHunks
+alt+a u       | undo        | editorTextFocus && stet.isRunning
+alt+a b       | restore     | editorTextFocus && stet.isRunning
+alt+a d       | diff        | editorTextFocus && stet.hasHunksInFile
+alt+a p       | preview     | editorTextFocus && stet.hasHunksInFile
+alt+a h       | toggle      | stet.hasHunks
+alt+a shift+d | review      | stet.hasHunks
+alt+a t       | openChat    |
+alt+a shift+t | newChat     |
+alt+a o       | listChats   | stet.isRunning
+alt+a s       | send        | stet.isRunning
+alt+a w       | steer       | stet.turnRunning
+alt+a q       | answer      | stet.isAsking
+alt+a x       | cancel      | stet.turnRunning
+alt+a v       | showContext | stet.isRunning
+alt+a f       | search      | stet.isRunning
+alt+a l       | attach      | stet.isRunning
+alt+a shift+l | attached    | stet.isRunning
+alt+a m       | menu        |
+ctrl+enter    | send        | editorTextFocus && stet.inChat
+"""
+"""All keys that the extension contributes: the key, the command, and when it is active. A key that
+begins with the prefix is also inactive in the accessibility help, which has `alt+a` by default.
+"""
+PREFIX = "alt+a "
+IN_HELP = "accessibilityHelpIsShown"
+REPLACED_IN_CHATS = {"editor.action.insertLineAfter"}
+"""The default commands of `ctrl+enter` that an editor has; in a chat it sends the message."""
+
+
+def test_every_key_is_listed_with_the_context_in_which_it_is_active() -> None:
+    rows = [[part.strip() for part in row.split("|", 2)] for row in KEYS.strip().splitlines()]
+    listed = {key: (command, when) for key, command, when in rows}
+    own = json.loads(MANIFEST.read_text())["contributes"]["keybindings"]
+    assert {key["key"]: key["command"].removeprefix("stet.ui.") for key in own} == {
+        key: command for key, (command, _) in listed.items()
+    }
+    for key in own:
+        contexts = [part for part in listed[key["key"]][1].split(" && ") if part]
+        if key["key"].startswith(PREFIX):
+            contexts.append(f"!{IN_HELP}")
+        assert contexts, f"{key['key']} has no context"
+        assert key["when"].split(" && ") == contexts
+        on_mac = key["key"].replace(PREFIX, "ctrl+cmd+a ").replace("ctrl+enter", "cmd+enter")
+        assert key["mac"] == on_mac
+
+
+def test_no_key_clashes_with_a_default_of_vs_code_in_its_context(vscode: Starts) -> None:
     editor = vscode({"a.py": "a = 1\n"})
     editor.palette("Preferences: Open Default Keyboard Shortcuts (JSON)")
     editor.see('.tab.active:has-text("Default Keybindings")')
     defaults = [one for one in bindings(editor.text()) if not one["command"].startswith("stet.")]
     assert len(defaults) > 500
     own = json.loads(MANIFEST.read_text())["contributes"]["keybindings"]
-    for key in (one for one in own if "stet.inChat" not in one["when"]):
-        for other in defaults:
-            if other["key"].split(" ")[0] == key["key"].split(" ")[0]:
-                assert set(other["when"].split(" && ")) & excluded(key["when"]), (key, other)
+    for key in own:
+        same = [one for one in defaults if one["key"].split(" ")[0] == key["key"].split(" ")[0]]
+        clashes = [one for one in same if not excluded(key["when"]) & contexts_of(one)]
+        if key["key"] == "ctrl+enter":
+            in_editor = [one for one in clashes if "editorTextFocus" in contexts_of(one)]
+            assert {one["command"] for one in in_editor} == REPLACED_IN_CHATS
+        else:
+            assert clashes == [], key
+
+
+def contexts_of(binding: Any) -> set[str]:
+    """Return the contexts that must all be true for a key."""
+    return set(binding.get("when", "").split(" && "))
 
 
 def excluded(when: str) -> set[str]:

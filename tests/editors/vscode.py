@@ -192,14 +192,25 @@ class VSCode:
         self.wait(f"lines => JSON.stringify(({_LINES})()) === JSON.stringify(lines)", lines)
 
     def wait_for_status(self, text: str) -> None:
-        """Wait until Stet's item in the status bar has exactly this text."""
-        condition = "([at, text]) => document.querySelector(at)?.innerText.trim() === text"
+        """Wait until Stet's item in the status bar has this text, in one line."""
+        condition = (
+            "([at, text]) => "
+            "document.querySelector(at)?.innerText.replace(/\\s+/g, ' ').trim() === text"
+        )
         self.wait(condition, [STATUS, text])
 
     def wait_for_toast(self, text: str) -> None:
         """Wait until a notification with this text is visible."""
         self.do(
             lambda page: page.wait_for_selector(f".notification-toast:has-text({json.dumps(text)})")
+        )
+
+    def wait_for_preview(self, text: str) -> None:
+        """Wait until the last line of the preview of a chat, before the next heading, has a text."""
+        outer = "iframe.webview"
+        last = f"main > p:has-text({json.dumps(text)}) + h2:last-child"
+        self.do(
+            lambda page: page.frame_locator(outer).frame_locator("iframe").locator(last).wait_for()
         )
 
     def see(self, selector: str) -> str:

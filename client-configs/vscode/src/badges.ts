@@ -18,11 +18,12 @@ export class Badges implements vscode.FileDecorationProvider, vscode.Disposable 
   }
 
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
-    const pending = this.hunks.of(uri).length;
-    if (!pending) return undefined;
-    // A badge has room for two characters.
-    const badge = pending < 100 ? String(pending) : '++';
-    const decoration = new vscode.FileDecoration(badge, count(pending, 'pending hunk'), new vscode.ThemeColor('stet.pendingForeground'));
+    const marks = this.hunks.of(uri);
+    if (!marks.length) return undefined;
+    const conflicts = marks.filter(({ isConflict }) => isConflict).length;
+    const tooltip = [count(marks.length, 'pending hunk'), conflicts ? count(conflicts, 'conflict') : ''].filter(Boolean).join(', ');
+    const color = new vscode.ThemeColor(conflicts ? 'list.warningForeground' : 'stet.pendingForeground');
+    const decoration = new vscode.FileDecoration(badge(marks.length, conflicts > 0), tooltip, color);
     decoration.propagate = true;
     return decoration;
   }
@@ -30,4 +31,10 @@ export class Badges implements vscode.FileDecorationProvider, vscode.Disposable 
   dispose(): void {
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
+}
+
+/** The number of hunks, and `!` for a conflict: a badge has room for two characters. */
+function badge(pending: number, hasConflict: boolean): string {
+  if (pending >= 100) return '++';
+  return hasConflict && pending < 10 ? `${pending}!` : String(pending);
 }

@@ -3,14 +3,28 @@
 import * as vscode from 'vscode';
 import { Preview } from './preview';
 import type { Server } from './server';
+import { ago, count, inOneLine } from './text';
 import { beside, isChat } from './where';
+
+/** One entry of the answer of `stet.chats`. */
+interface Chat {
+  chat: string;
+  title: string;
+  updated: string | null;
+  turns: number;
+}
 
 export class Chats implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private preview: Preview | undefined;
+  /** The editors of chats in which the cursor is at the end. */
+  private readonly atEnd = new WeakSet<vscode.TextEditor>();
 
   constructor(private readonly server: Server) {
-    this.subscriptions = [vscode.workspace.onDidChangeTextDocument(({ document }) => follow(document))];
+    this.subscriptions = [
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.follow(document)),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.cursorMoved(textEditor)),
+    ];
   }
 
   readonly openChat = async (): Promise<void> => {
@@ -19,6 +33,24 @@ export class Chats implements vscode.Disposable {
 
   readonly newChat = async (): Promise<void> => {
     await this.server.run('stet.newChat');
+  };
+
+  /** Open one of all chats, picked from a list by its title. */
+  readonly listChats = async (): Promise<void> => {
+    const found = await this.server.run<Chat[]>('stet.chats');
+    if (!found) return;
+    const items = found.map(({ chat, title, updated, turns }) => ({
+      label: inOneLine(title, 80) || '(no title)',
+      description: [count(turns, 'turn'), updated ? ago(new Date(updated), new Date()) : ''].filter(Boolean).join(', '),
+      chat,
+    }));
+    const placeHolder = items.length ? 'Select a chat to open' : 'No chats yet';
+    const chosen = await vscode.window.showQuickPick([...items, { label: '$(add) New Chat', chat: '' }], {
+      title: 'Stet: Chats', placeHolder, matchOnDescription: true,
+    });
+    if (!chosen) return;
+    if (chosen.chat) await this.server.run('stet.openChat', { chat: chosen.chat });
+    else await this.newChat();
   };
 
   /** Send what is written in the chat that has the focus, or in the latest. */
@@ -55,19 +87,33 @@ export class Chats implements vscode.Disposable {
     if (isPreviewed) this.preview?.dispose();
   }
 
+  /** Scroll to the end of a chat that has grown, while the cursor is there; it moves after the text has changed. */
+  private follow(document: vscode.TextDocument): void {
+    if (!isChat(document)) return;
+    for (const editor of vscode.window.visibleTextEditors) {
+      if (editor.document === document && (this.atEnd.has(editor) || isAtEnd(editor))) revealEnd(editor);
+    }
+  }
+
+  private cursorMoved(editor: vscode.TextEditor): void {
+    if (!isChat(editor.document)) return;
+    if (!isAtEnd(editor)) this.atEnd.delete(editor);
+    else if (this.atEnd.has(editor)) revealEnd(editor);
+    else this.atEnd.add(editor);
+  }
+
   dispose(): void {
     this.preview?.dispose();
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 }
 
-/** Scroll to the end of a chat that has grown, while the cursor is there. */
-function follow(document: vscode.TextDocument): void {
-  if (!isChat(document)) return;
-  const end = document.lineCount - 1;
-  for (const editor of vscode.window.visibleTextEditors) {
-    if (editor.document === document && editor.selection.active.line === end) {
-      editor.revealRange(new vscode.Range(end, 0, end, 0), vscode.TextEditorRevealType.Default);
-    }
-  }
+/** Whether the cursor is in the last line. */
+function isAtEnd({ document, selection }: vscode.TextEditor): boolean {
+  return selection.active.line === document.lineCount - 1;
+}
+
+function revealEnd(editor: vscode.TextEditor): void {
+  const end = editor.document.lineCount - 1;
+  editor.revealRange(new vscode.Range(end, 0, end, 0), vscode.TextEditorRevealType.Default);
 }

@@ -1,7 +1,7 @@
 // Hunks drawn into the text: what is removed, what is inserted and where, a sign beside the line.
 
 import * as vscode from 'vscode';
-import { drawn, type DisplayLine } from './display';
+import { drawn, drawnConflict, drawnMove, type DisplayLine, type Drawn, type Ghost } from './display';
 import type { Hunks, Proposal } from './hunks';
 import type { Server } from './server';
 import { visible } from './text';
@@ -19,11 +19,13 @@ export class Decorations implements vscode.Disposable {
     isWholeLine: true, backgroundColor: color('diffEditor.removedLineBackground'),
     borderStyle: 'solid', borderWidth: '0 0 0 3px', borderColor: color('stet.removedBorder'),
   });
+  private readonly addedLine = make({ isWholeLine: true, backgroundColor: color('diffEditor.insertedLineBackground') });
   private readonly removedSentence = make({ backgroundColor: color('diffEditor.removedLineBackground') });
   private readonly removedWord = make({
     backgroundColor: color('diffEditor.removedTextBackground'),
     border: '1px solid', borderColor: color('stet.removedBorder'), textDecoration: 'line-through',
   });
+  private readonly conflictLine = make({ isWholeLine: true, backgroundColor: color('stet.conflictBackground') });
   private readonly ghost = make({});
   private readonly above = make(insertionLine('1px 0 0 0'));
   private readonly below = make(insertionLine('0 0 1px 0'));
@@ -33,15 +35,27 @@ export class Decorations implements vscode.Disposable {
     insert: sign('M8 3 V13 M3 8 H13', '#377d22', '#89d185', 'editorOverviewRuler.addedForeground'),
     conflict: sign('M8 2.5 V9.5 M8 12 V13.5', '#8a5a00', '#e2b340', 'editorOverviewRuler.warningForeground'),
   };
+  private readonly types = [
+    this.addedLine, this.conflictLine, this.removedLine, this.removedSentence, this.removedWord, this.ghost, this.above, this.below, ...Object.values(this.signs),
+  ];
   private readonly subscriptions: vscode.Disposable[];
   private isOn = true;
 
-  constructor(private readonly server: Server, private readonly hunks: Hunks) {
+  /** @param fileOf Finds the file that a page is about which shows it as proposed. */
+  constructor(
+    private readonly server: Server,
+    private readonly hunks: Hunks,
+    private readonly fileOf: (page: vscode.Uri) => vscode.Uri | undefined,
+  ) {
     this.subscriptions = [
-      this.removedLine, this.removedSentence, this.removedWord, this.ghost, this.above, this.below, ...Object.values(this.signs),
+      ...this.types,
       hunks.onDidChange((uri) => void this.refresh(uri)),
       vscode.window.onDidChangeVisibleTextEditors((editors) => {
-        for (const editor of editors) void this.refresh(editor.document.uri);
+        for (const editor of editors) {
+          const file = this.fileOf(editor.document.uri);
+          if (file) this.drawNewFile(editor, file);
+          else void this.refresh(editor.document.uri);
+        }
       }),
     ];
   }
@@ -67,23 +81,35 @@ export class Decorations implements vscode.Disposable {
     for (const each of own()) this.draw(each, open);
   }
 
+  /** Draw a file that is only proposed; VS Code's diff draws the page of any other. */
+  private drawNewFile(editor: vscode.TextEditor, file: vscode.Uri): void {
+    if (!this.hunks.of(file).some(({ kind }) => kind === 'create')) return;
+    const { document } = editor;
+    const last = document.lineCount - 1;
+    const count = document.lineAt(last).isEmptyOrWhitespace ? last : last + 1;
+    editor.setDecorations(this.addedLine, Array.from({ length: count }, (_, line) => lineRange(line)));
+    const end = document.lineAt(0).range.end;
+    editor.setDecorations(this.ghost, [{ range: new vscode.Range(end, end), renderOptions: { after: rendered('new file', 'note') } }]);
+    editor.setDecorations(this.signs.insert, [lineRange(0)]);
+  }
+
   private draw(editor: vscode.TextEditor, hunks: Shown[]): void {
     const { lineCount } = editor.document;
-    const options = new Map<vscode.TextEditorDecorationType, vscode.DecorationOptions[]>(
-      [this.removedLine, this.removedSentence, this.removedWord, this.ghost, this.above, this.below, ...Object.values(this.signs)].map((type) => [type, []]));
+    const options = new Map<vscode.TextEditorDecorationType, vscode.DecorationOptions[]>(this.types.map((type) => [type, []]));
     const add = (type: vscode.TextEditorDecorationType, range: vscode.Range, more = {}) => options.get(type)?.push({ range, ...more });
     for (const hunk of hunks) {
       if (!hunk.display) continue;
-      const { removedLines, removedSentences, removedWords, ghosts, insertions } = drawn(hunk.display.lines, lineCount);
-      const removed = [...removedLines, ...removedSentences.map(({ line }) => line)];
+      const { removedLines, removedSentences, removedWords, ghosts, insertions, conflictLines } = drawnFor(hunk, hunk.display.lines, lineCount);
+      const removed = [...conflictLines, ...removedLines, ...removedSentences.map(({ line }) => line)];
       const first = Math.min(...removed, ...insertions, ...(removed.length + insertions.length ? [] : [hunk.range.start.line]));
-      add(this.signs[signOf(hunk, removed, ghosts.length + insertions.length > 0)], lineRange(Math.min(first, lineCount - 1)));
+      add(this.signs[signOf(hunk, removed, ghosts.some(({ kind }) => kind !== 'note') || insertions.length > 0)], lineRange(Math.min(first, lineCount - 1)));
       if (!this.isOn) continue;
+      for (const line of conflictLines) add(this.conflictLine, lineRange(line));
       for (const line of removedLines) add(this.removedLine, lineRange(line));
       for (const { line, span: [start, end] } of removedSentences) add(this.removedSentence, new vscode.Range(line, start, line, end));
       for (const { line, span: [start, end] } of removedWords) add(this.removedWord, new vscode.Range(line, start, line, end));
-      for (const { line, character, text, isWord } of ghosts) {
-        add(this.ghost, new vscode.Range(line, character, line, character), { renderOptions: { after: inserted(text, isWord) } });
+      for (const { line, character, text, kind } of ghosts) {
+        add(this.ghost, new vscode.Range(line, character, line, character), { renderOptions: { after: rendered(text, kind) } });
       }
       for (const line of insertions) {
         if (line < lineCount) add(this.above, lineRange(line));
@@ -98,8 +124,14 @@ export class Decorations implements vscode.Disposable {
   }
 }
 
+function drawnFor(hunk: Shown, lines: DisplayLine[], lineCount: number): Drawn {
+  if (hunk.kind === 'move') return drawnMove(vscode.workspace.asRelativePath(vscode.Uri.parse(hunk.newUri ?? '')));
+  return hunk.state === 'conflict' ? drawnConflict(lines, lineCount) : drawn(lines, lineCount);
+}
+
 function signOf(hunk: Shown, removed: number[], inserts: boolean): Sign {
   if (hunk.state === 'conflict') return 'conflict';
+  if (hunk.kind === 'move') return 'change';
   if (!removed.length) return 'insert';
   return inserts ? 'change' : 'delete';
 }
@@ -116,16 +148,18 @@ function insertionLine(borderWidth: string): vscode.DecorationRenderOptions {
   return { isWholeLine: true, borderStyle: 'dashed', borderWidth, borderColor: color('stet.insertionLine') };
 }
 
-/** The style of inserted text: underlined between words, so that it is told from removed text without colours. */
-function inserted(text: string, isWord: boolean): vscode.ThemableDecorationAttachmentRenderOptions {
+/** The style of drawn text. New words are underlined, so that they are told from removed ones without colours. */
+function rendered(text: string, kind: Ghost['kind']): vscode.ThemableDecorationAttachmentRenderOptions {
+  // Trailing and leading spaces of drawn text would be dropped.
+  const contentText = visible(text).replace(/ /g, '\u00a0');
+  if (kind === 'note') return { contentText, color: color('editorCodeLens.foreground'), margin: '0 0 0 2ch' };
   return {
-    // Trailing and leading spaces of drawn text would be dropped.
-    contentText: visible(text).replace(/ /g, '\u00a0'),
+    contentText,
     backgroundColor: color('stet.insertedBackground'),
     border: '1px solid',
     borderColor: color('stet.insertedBorder'),
     color: color('editor.foreground'),
-    ...(isWord ? { textDecoration: 'underline', margin: '0 2px' } : { margin: '0 0 0 2ch' }),
+    ...(kind === 'word' ? { textDecoration: 'underline', margin: '0 2px' } : { margin: '0 0 0 2ch' }),
   };
 }
 

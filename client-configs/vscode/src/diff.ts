@@ -1,11 +1,10 @@
-// VS Code's own diff of a file: as it is, and with all its pending hunks.
+// VS Code's own diff of a file: as it is, and with all its pending hunks. A new file is a page of its own.
 
 import * as vscode from 'vscode';
 import type { Hunks, Mark, Proposal } from './hunks';
 import type { Server } from './server';
 
 const SCHEME = 'stet-proposal';
-const NOTHING = vscode.Uri.from({ scheme: SCHEME, path: '/nothing' });
 
 interface Line {
   first: number;
@@ -37,9 +36,16 @@ export class Diff implements vscode.TextDocumentContentProvider, vscode.Disposab
       if (chosen) await vscode.commands.executeCommand('stet.ui.review');
       return;
     }
-    const exists = found.every((hunk) => hunk.kind !== 'create');
-    const title = `${name}: current ↔ proposed`;
-    await vscode.commands.executeCommand('vscode.diff', exists ? uri : NOTHING, proposed(uri), title);
+    const isNew = found.some((hunk) => hunk.kind === 'create');
+    if (isNew) await vscode.window.showTextDocument(proposed(uri), { preview: true });
+    else await vscode.commands.executeCommand('vscode.diff', uri, proposed(uri), `${name}: current ↔ proposed`);
+  }
+
+  /** Show a file that is only proposed, and say whether it is. VS Code can't open a file that doesn't exist. */
+  async showNew(uri: vscode.Uri): Promise<boolean> {
+    if (!this.hunks.of(uri).some(({ kind }) => kind === 'create')) return false;
+    await this.show(uri);
+    return true;
   }
 
   /** The file that a page of ours is about; undefined for any other document. */
@@ -78,8 +84,9 @@ export class Diff implements vscode.TextDocumentContentProvider, vscode.Disposab
 
   private refresh(uri: vscode.Uri): void {
     const page = proposed(uri);
-    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) =>
-      tab.input instanceof vscode.TabInputTextDiff && tab.input.modified.toString() === page.toString());
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input }) =>
+      input instanceof vscode.TabInputTextDiff ? input.modified.toString() === page.toString()
+        : input instanceof vscode.TabInputText && input.uri.toString() === page.toString());
     if (!tabs.length) return;
     if (this.hunks.of(uri).length) this.changed.fire(page);
     else void vscode.window.tabGroups.close(tabs);

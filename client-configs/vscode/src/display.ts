@@ -20,8 +20,8 @@ export interface Ghost {
   line: number;
   character: number;
   text: string;
-  /** Whether it stands between words of its line, or behind the line. */
-  isWord: boolean;
+  /** `word`: new words between those of the line; `line`: new text after the line; `note`: a number of lines. */
+  kind: 'word' | 'line' | 'note';
 }
 
 /** What is drawn for one hunk. */
@@ -33,6 +33,8 @@ export interface Drawn {
   ghosts: Ghost[];
   /** Lines above which text is inserted; one more than the last line: below it. */
   insertions: number[];
+  /** The user's lines that a conflict is about. */
+  conflictLines: number[];
 }
 
 /** The longest text that is drawn behind a line, and that is drawn between words, in UTF-16 units. */
@@ -40,12 +42,35 @@ const LONGEST = 160;
 const LONGEST_WORDS = 40;
 /** A line with more changes is shown with its whole new line behind it; long lines always word by word. */
 const MOST_WORDS = 2;
+/** The least number of removed lines whose number is shown: they may not fit into the window. */
+const MANY_LINES = 10;
 
 /** Find what is drawn for the lines of one hunk. */
 export function drawn(lines: readonly DisplayLine[], lineCount: number): Drawn {
-  const result: Drawn = { removedLines: [], removedSentences: [], removedWords: [], ghosts: [], insertions: [] };
+  const result = nothing();
   for (const run of runs(lines)) drawRun(run, lineCount, result);
   return result;
+}
+
+/** Find what is drawn for a conflict: the user's lines, which are not removed, and the proposed text. */
+export function drawnConflict(lines: readonly DisplayLine[], lineCount: number): Drawn {
+  const result = nothing();
+  const old = lines.filter(({ op }) => op !== 'insert');
+  const inserted = lines.filter(({ op }) => op === 'insert');
+  const last = old.at(-1);
+  result.conflictLines = old.map(({ line }) => line);
+  if (last) result.ghosts.push(after(last, `→ ${inserted.length ? summary(inserted) : '(deleted)'}`));
+  else if (inserted[0]) addAbove(inserted, inserted[0].line, lineCount, result);
+  return result;
+}
+
+/** Find what is drawn for a file that is moved. */
+export function drawnMove(name: string): Drawn {
+  return { ...nothing(), ghosts: [{ line: 0, character: Number.MAX_SAFE_INTEGER, text: `→ ${name}`, kind: 'line' }] };
+}
+
+function nothing(): Drawn {
+  return { removedLines: [], removedSentences: [], removedWords: [], ghosts: [], insertions: [], conflictLines: [] };
 }
 
 /** The lines without context, as groups of neighbours. */
@@ -79,8 +104,12 @@ function drawRun(run: DisplayLine[], lineCount: number, result: Drawn): void {
     isPaired = partner !== undefined;
     last = line;
   }
+  const [first] = removed;
+  if (first && removed.length >= MANY_LINES && !result.ghosts.some(({ line }) => line === first.line)) {
+    result.ghosts.push({ ...after(first, `-${removed.length} lines`), kind: 'note' });
+  }
   if (!left.length) return;
-  if (last && !isPaired) result.ghosts.push(behind(last, `→ ${summary(left)}`));
+  if (last && !isPaired) result.ghosts.push(after(last, `→ ${summary(left)}`));
   else addAbove(left, last ? last.line + 1 : (left[0] as DisplayLine).line, lineCount, result);
 }
 
@@ -89,7 +118,7 @@ function addAbove(lines: DisplayLine[], at: number, lineCount: number, result: D
   const isBelow = at >= lineCount;
   const arrow = isBelow ? '↓' : '↑';
   const text = `${arrow} + ${summary(lines)}`;
-  result.ghosts.push({ line: isBelow ? lineCount - 1 : at, character: Number.MAX_SAFE_INTEGER, text, isWord: false });
+  result.ghosts.push({ line: isBelow ? lineCount - 1 : at, character: Number.MAX_SAFE_INTEGER, text, kind: 'line' });
 }
 
 /** Whether a removed and an inserted line are the same but for their changed words. */
@@ -108,12 +137,12 @@ function unchanged({ text, spans }: DisplayLine): string {
   return kept + text.slice(at);
 }
 
-/** The new words beside the old ones, or behind the line where too much of it is new. */
+/** The new words beside the old ones, or the new line after the old one where too much of it is new. */
 function replaced(removed: DisplayLine, inserted: DisplayLine): Ghost[] {
   const words = newWords(removed, inserted);
   const isLong = removed.excerpt !== undefined || inserted.excerpt !== undefined;
   const areReadable = words.every(({ text }) => /\w/.test(text)) && words.length <= MOST_WORDS && removed.spans.length <= MOST_WORDS;
-  return isLong || areReadable ? words : [behind(removed, `→ ${oneLine(inserted)}`)];
+  return isLong || areReadable ? words : [after(removed, `→ ${oneLine(inserted)}`)];
 }
 
 /** Each new word, at the end of the old word in whose place it goes. */
@@ -124,7 +153,7 @@ function newWords(removed: DisplayLine, inserted: DisplayLine): Ghost[] {
     const character = columnOf(removed, start - before);
     before += end - start;
     const text = cut(inserted.text.slice(start, end), LONGEST_WORDS);
-    if (text.trim()) ghosts.push({ line: removed.line, character, text, isWord: true });
+    if (text.trim()) ghosts.push({ line: removed.line, character, text, kind: 'word' });
   }
   return ghosts;
 }
@@ -139,8 +168,8 @@ function columnOf({ spans }: DisplayLine, unchangedBefore: number): number {
   return unchangedBefore + removed;
 }
 
-function behind({ line }: DisplayLine, text: string): Ghost {
-  return { line, character: Number.MAX_SAFE_INTEGER, text, isWord: false };
+function after({ line }: DisplayLine, text: string): Ghost {
+  return { line, character: Number.MAX_SAFE_INTEGER, text, kind: 'line' };
 }
 
 function summary(lines: DisplayLine[]): string {

@@ -31,10 +31,12 @@ export function activate(context: vscode.ExtensionContext): void {
       else hunks.clear();
     },
     showChat: (uri, takeFocus) => void chats.show(uri, takeFocus),
+    showNewFile: (uri) => diff.showNew(uri),
+    isInDiff: (uri, hunk) => hunks.of(uri).some((mark) => mark.hunk === hunk && !mark.isConflict && mark.kind !== 'move'),
   }, log, began);
   const where = new Where(stet);
   const diff = new Diff(stet, hunks);
-  const decorations = new Decorations(stet, hunks);
+  const decorations = new Decorations(stet, hunks, (page) => diff.fileOf(page));
   const asking = new Asking(stet, where);
   const chats = new Chats(stet);
   const reviewing = new Reviewing(stet, hunks, diff);
@@ -42,12 +44,12 @@ export function activate(context: vscode.ExtensionContext): void {
   server = stet;
 
   const { ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext } = asking;
-  const { openChat, newChat, send } = chats;
+  const { openChat, newChat, listChats, send } = chats;
   const { accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll } = reviewing;
   const { next, previous, undo, restore, resolve, review, preview } = reviewing;
   const { search, reindex, attach, attached, deadLinks, clearDeadLinks } = finding;
   const commands = {
-    ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext, openChat, newChat, send,
+    ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext, openChat, newChat, listChats, send,
     accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll,
     next, previous, undo, restore, resolve, review, preview, diff: reviewing.diff,
     toggle: decorations.toggle,
@@ -85,6 +87,7 @@ async function menu(stet: Server): Promise<void> {
     ['$(diff) Review All as One Diff', 'review'],
     ['$(check-all) Accept All Hunks', 'acceptAll'],
     ['$(book) Open Chat', 'openChat'],
+    ['$(history) Chats…', 'listChats'],
     ['$(search) Search…', 'search'],
     ['$(attach) Attachments…', 'attached'],
     ['$(eye) Show Context of a Question', 'showContext'],

@@ -28,6 +28,7 @@ interface Place {
 export interface Mark {
   hunk: string;
   range: vscode.Range;
+  kind: Proposal['kind'];
   isConflict: boolean;
 }
 
@@ -42,9 +43,9 @@ export class Hunks implements vscode.Disposable {
   take(uri: vscode.Uri, found: readonly vscode.Diagnostic[]): void {
     const key = uri.toString();
     const marks = found.flatMap((diagnostic): Mark[] => {
-      const hunk = (diagnostic as { data?: { hunk?: unknown } }).data?.hunk;
-      if (typeof hunk !== 'string') return [];
-      return [{ hunk, range: diagnostic.range, isConflict: diagnostic.code === 'conflict' }];
+      const { hunk, kind } = (diagnostic as { data?: { hunk?: string; kind?: Proposal['kind'] } }).data ?? {};
+      if (!hunk) return [];
+      return [{ hunk, range: diagnostic.range, kind: kind ?? 'replace', isConflict: diagnostic.code === 'conflict' }];
     });
     if (marks.length) this.marks.set(key, marks);
     else this.marks.delete(key);

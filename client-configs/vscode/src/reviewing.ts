@@ -22,6 +22,9 @@ interface At {
 }
 
 export class Reviewing {
+  /** The way to the next hunk: a decision that is typed fast waits for it. */
+  private going: Promise<void> = Promise.resolve();
+
   constructor(
     private readonly server: Server,
     private readonly hunks: Hunks,
@@ -91,26 +94,37 @@ export class Reviewing {
   readonly next = () => this.step('stet.next');
   readonly previous = () => this.step('stet.previous');
 
-  private async step(command: string): Promise<void> {
+  private step(command: string): Promise<void> {
+    this.going = this.going.then(() => this.go(command)).catch(() => undefined);
+    return this.going;
+  }
+
+  private async go(command: string): Promise<void> {
     const at = this.at();
     const argument = at && { uri: this.server.uriOf(at.uri), line: at.line + 1 };
+    const shown = this.server.nextShown();
     const found = await this.server.run<object | null>(command, argument);
     if (found === null) nothing('no pending hunks');
+    if (found) await shown;
   }
 
   readonly undo = () => this.goBack('stet.undo', ['accepted'], 'no accepted hunk in this file');
   readonly restore = () => this.goBack('stet.restore', ['rejected', 'undone', 'superseded'], 'no rejected or replaced hunk in this file');
 
-  /** Decided hunks have no diagnostics, so the server is asked for those on this line. */
+  /**
+   * Decided hunks have no diagnostics, so the server is asked for those on this line, else in this file.
+   * A deleted file can't be opened, so it is offered everywhere.
+   */
   private async goBack(command: string, states: string[], otherwise: string): Promise<void> {
     const at = this.at();
-    if (!at) return nothing(otherwise);
-    const uri = this.server.uriOf(at.uri);
-    const found = (await this.server.run<Proposal[]>('stet.proposals', { uri })) ?? [];
-    const decided = found.filter((one) => states.includes(one.state));
-    const onLine = decided.filter((one) => isOn(one, at.line));
-    if (!decided.length) return nothing(otherwise);
-    const chosen = onLine.length === 1 ? onLine[0] : await pickHunk(onLine.length ? onLine : decided);
+    const uri = at && this.server.uriOf(at.uri);
+    const decided = (await this.proposals()).filter((one) => states.includes(one.state));
+    const inFile = decided.filter((one) => one.uri === uri || one.newUri === uri);
+    const onLine = inFile.filter((one) => at && isOn(one, at.line));
+    const deleted = decided.filter((one) => one.kind === 'remove' && one.uri !== uri);
+    const choices = onLine.length ? onLine : [...inFile, ...deleted];
+    if (!choices.length) return nothing(otherwise);
+    const chosen = onLine.length === 1 ? onLine[0] : await pickHunk(choices);
     if (chosen) await this.decide(command, { hunk: chosen.hunk });
   }
 
@@ -157,6 +171,7 @@ export class Reviewing {
   }
 
   private async markHere(): Promise<Mark | undefined> {
+    await this.going;
     const at = this.at();
     const mark = at && ((await this.markNow(at)) ?? at.mark);
     if (!mark) {
@@ -173,13 +188,11 @@ export class Reviewing {
     if (isPage) return undefined;
     const found = (await this.server.run<Proposal[]>('stet.proposals', { uri: this.server.uriOf(uri) })) ?? [];
     const open = found.filter(({ state }) => state === 'pending' || state === 'conflict');
-    // Next Hunk goes to the line above an insertion.
-    const isBelow = (one: Proposal) => one.kind === 'add' && one.range.start.line === line + 1;
-    const here = open.filter((one) => isOn(one, line)).at(-1) ?? open.find(isBelow);
+    const here = open.filter((one) => isOn(one, line)).at(-1);
     if (!here) return undefined;
     const { start, end } = here.range;
     const range = new vscode.Range(start.line, start.character, end.line, end.character);
-    return { hunk: here.hunk, range, isConflict: here.state === 'conflict' };
+    return { hunk: here.hunk, range, kind: here.kind, isConflict: here.state === 'conflict' };
   }
 }
 
@@ -194,7 +207,9 @@ function nothing(what: string): void {
 
 async function pickHunk(hunks: Proposal[]): Promise<Proposal | undefined> {
   const items = hunks.map((hunk) => ({
-    label: inOneLine(hunk.summary, 80), description: `line ${hunk.range.start.line + 1}, ${hunk.state}`, hunk,
+    label: inOneLine(hunk.summary, 80),
+    description: hunk.kind === 'remove' ? hunk.state : `line ${hunk.range.start.line + 1}, ${hunk.state}`,
+    hunk,
   }));
   return (await vscode.window.showQuickPick(items, { title: 'Stet', placeHolder: 'Select a hunk' }))?.hunk;
 }

@@ -10,12 +10,14 @@ import {
 } from 'vscode-languageclient/node';
 import { findProgram, isAtLeast, NoProgram } from './program';
 import { serverSection, userSetting } from './settings';
-import { inNotification } from './text';
+import { inNotification, withTitles } from './text';
 import { isChatUri } from './where';
 
 const DEATHS = 4;
 const WITHIN = 60_000;
 const LONG = 240;
+/** Milliseconds. */
+const SHOWN_WITHIN = 2000;
 /** The last line of a question, for editors without a button for it. */
 const HOW_TO_ANSWER = /\n[^\n]*`stet\.answer`[^\n]*$/;
 const OWN_WORDS = 'Answer…';
@@ -32,6 +34,10 @@ export interface Listener {
   state(runs: boolean, why?: string): void;
   /** The server asks to show a chat document. */
   showChat(uri: vscode.Uri, takeFocus: boolean): void;
+  /** The server asks to show a document: whether it is a proposed file, which is then shown. */
+  showNewFile(uri: vscode.Uri): Promise<boolean>;
+  /** Whether the diff of a file contains a hunk. */
+  isInDiff(uri: vscode.Uri, hunk: string): boolean;
 }
 
 interface ShowChat {
@@ -60,6 +66,7 @@ export class Server implements vscode.Disposable {
   private deaths: number[] = [];
   private spawned = 0;
   private hasAnswered = false;
+  private readonly shownDocument = new vscode.EventEmitter<void>();
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -101,7 +108,7 @@ export class Server implements vscode.Disposable {
     client.onNotification(ShowMessageNotification.type, ({ type, message }) => this.told(type, message));
     client.onRequest(ShowMessageRequest.type, async ({ type, message, actions }) => {
       const own = HOW_TO_ANSWER.test(message) ? [{ title: OWN_WORDS }] : [];
-      const text = inNotification(message.replace(HOW_TO_ANSWER, ''));
+      const text = this.shown(message.replace(HOW_TO_ANSWER, ''));
       const chosen = await notify(type)(text, ...(actions ?? []), ...own);
       if (chosen?.title === OWN_WORDS) void vscode.commands.executeCommand('stet.ui.answer');
       return chosen && chosen.title !== OWN_WORDS ? { title: chosen.title } : null;
@@ -146,7 +153,8 @@ export class Server implements vscode.Disposable {
           next(uri, found.map(shortened));
           this.listener.diagnostics(uri, found);
         },
-        provideCodeLenses: async (document, token, next) => withDiff((await next(document, token)) ?? []),
+        provideCodeLenses: async (document, token, next) =>
+          withDiff((await next(document, token)) ?? [], (hunk) => this.listener.isInDiff(document.uri, hunk)),
         // VS Code's own progress in the status bar has no button to cancel it.
         handleWorkDoneProgress: (token, work, next) => {
           if (work.kind === 'end') next(token, work);
@@ -156,16 +164,21 @@ export class Server implements vscode.Disposable {
           try {
             return await next(command, args);
           } catch (error) {
-            void vscode.window.showWarningMessage(inNotification(`Stet: ${messageOf(error)}`));
+            void vscode.window.showWarningMessage(this.shown(`Stet: ${messageOf(error)}`));
             return undefined;
           }
         },
         window: {
           showDocument: async (params, token, next) => {
             const uri = vscode.Uri.parse(params.uri, true);
-            if (!isChatUri(uri)) return next(params, token);
-            this.listener.showChat(uri, params.takeFocus !== false);
-            return { success: true };
+            try {
+              if (await this.listener.showNewFile(uri)) return { success: true };
+              if (!isChatUri(uri)) return await next(params, token);
+              this.listener.showChat(uri, params.takeFocus !== false);
+              return { success: true };
+            } finally {
+              this.shownDocument.fire();
+            }
           },
         },
         workspace: {
@@ -185,18 +198,25 @@ export class Server implements vscode.Disposable {
     await this.client?.sendNotification(DidChangeConfigurationNotification.type, { settings });
   }
 
+  /** A text of the server as it is shown in a notification. */
+  private shown(text: string): string {
+    const commands: { command: string; title: string }[] = this.context.extension.packageJSON.contributes.commands;
+    const titles = commands.map(({ command, title }) => [command.replace('stet.ui.', 'stet.'), `"${title.replace('…', '')}"`] as const);
+    return inNotification(withTitles(text, new Map(titles)));
+  }
+
   private told(type: MessageType, message: string): void {
     this.log.info(message);
     if (HOW_TO_ANSWER.test(message)) {
-      const text = inNotification(message.replace(HOW_TO_ANSWER, ''));
+      const text = this.shown(message.replace(HOW_TO_ANSWER, ''));
       return void notify(type)(text, { title: OWN_WORDS }).then((chosen) => {
         if (chosen) void vscode.commands.executeCommand('stet.ui.answer');
       });
     }
-    if (message.length <= LONG) return void notify(type)(inNotification(message));
+    if (message.length <= LONG) return void notify(type)(this.shown(message));
     const chat = 'Open Chat';
     const short = `${message.slice(0, LONG)}…`;
-    void notify(type)(inNotification(short), { title: chat }).then((chosen) => {
+    void notify(type)(this.shown(short), { title: chat }).then((chosen) => {
       if (chosen) void vscode.commands.executeCommand('stet.ui.openChat');
     });
   }
@@ -283,9 +303,22 @@ export class Server implements vscode.Disposable {
       return (await this.client.sendRequest(ExecuteCommandRequest.type, params, token)) as T;
     } catch (error) {
       if (token?.isCancellationRequested) return undefined;
-      void vscode.window.showWarningMessage(inNotification(`Stet: ${messageOf(error)}`));
+      void vscode.window.showWarningMessage(this.shown(`Stet: ${messageOf(error)}`));
       return undefined;
     }
+  }
+
+  /** Wait until the server has had the next document shown, two seconds at most. */
+  nextShown(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => done(), SHOWN_WITHIN);
+      const subscription = this.shownDocument.event(() => done());
+      const done = () => {
+        clearTimeout(timer);
+        subscription.dispose();
+        resolve();
+      };
+    });
   }
 
   /** Tell the server something; nothing is lost if it isn't there. */
@@ -310,26 +343,31 @@ export class Server implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.shownDocument.dispose();
     void this.stop();
   }
 }
 
 /**
  * A hunk's diagnostic at its first character: the lines are marked in the text already, and a hover shows
- * the server's diff alone. Conflicts and questions keep their range.
+ * the server's diff alone. Conflicts and questions keep their range. A conflict has a badge and a sign of ours.
  */
 function shortened(diagnostic: vscode.Diagnostic): vscode.Diagnostic {
-  if (diagnostic.code !== 'proposal') return diagnostic;
+  if (diagnostic.code !== 'proposal' && diagnostic.code !== 'conflict') return diagnostic;
   const { start } = diagnostic.range;
   // The client's own class: it sends back what the server attached.
   const copy: vscode.Diagnostic = Object.assign(Object.create(Object.getPrototypeOf(diagnostic)), diagnostic);
+  // A warning would add a second number to the file in the explorer.
+  copy.severity = vscode.DiagnosticSeverity.Information;
+  if (diagnostic.code === 'conflict') return copy;
   copy.range = new vscode.Range(start, start.translate(0, 1));
   return copy;
 }
 
-/** The lenses of the server, each hunk with one more that shows the file's diff. */
-function withDiff(lenses: vscode.CodeLens[]): vscode.CodeLens[] {
-  const last = new Map(lenses.map((lens) => [lens.range.start.line, lens]));
+/** The lenses of the server, each hunk that is in the file's diff with one more that shows it. */
+function withDiff(lenses: vscode.CodeLens[], isInDiff: (hunk: string) => boolean): vscode.CodeLens[] {
+  const own = lenses.filter(({ command }) => isInDiff(command?.arguments?.[0]?.hunk));
+  const last = new Map(own.map((lens) => [lens.range.start.line, lens]));
   const command = { title: 'Diff', command: 'stet.ui.diff' };
   return [...lenses, ...[...last.values()].map((lens) => new vscode.CodeLens(lens.range, command))];
 }
