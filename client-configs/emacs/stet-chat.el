@@ -1,11 +1,11 @@
-;;; stet-chat.el --- The chat with Stet, and its other pages  -*- lexical-binding: t; -*-
+;;; stet-chat.el --- The chat with Stet, and what it shows  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; A part of `stet', which loads it from its own folder: the chat and review pages that Stet
-;; writes.  A chat follows the answer while it is written, and its tool calls are folded.
+;; A part of `stet', which loads it from its own folder: the chats, which follow an
+;; answer while it is written and fold tool calls, and the files that Stet shows.
 
 ;;; Code:
 
@@ -157,35 +157,6 @@ Without TAKEFOCUS, use another window.  Leave what is EXTERNAL to Eglot."
   (stet--fold-tools)
   (setq font-lock-defaults '(stet-chat-font-lock t))
   (setq-local outline-regexp "##? "))
-
-;;; The review page
-
-(defvar-keymap stet-review-mode-map
-  :doc "Keymap of review pages, over those of Diff mode that would change files."
-  "C-c C-a" 'stet-accept
-  "C-c C-k" 'stet-reject
-  "<remap> <save-buffer>" 'stet-save-review)
-
-(defun stet-save-review ()
-  "Save this review page, so that Stet accepts what stays in it.
-A page that you have not changed is saved too."
-  (interactive nil stet-review-mode)
-  (set-buffer-modified-p t)
-  (let ((save-silently t)) (save-buffer)))
-
-(define-minor-mode stet-review-mode
-  "Accept hunks of a review page with \\[stet-accept], reject them with \\[stet-reject]."
-  :lighter nil
-  (setq header-line-format
-        '((:eval (stet--review-header)))))
-
-(defun stet--review-header ()
-  "Return the header line: the number of hunks left, and the keys."
-  (let* ((status (stet--status (stet--server)))
-         (left (+ (or (plist-get status :pending) 0) (or (plist-get status :conflicts) 0))))
-    (substitute-command-keys
-     (format "%d left   \\[stet-accept] accept  \\[stet-reject] reject  \\[stet-next] next  \
-\\[stet-save-review] accept what stays" left))))
 
 (provide 'stet-chat)
 ;;; stet-chat.el ends here

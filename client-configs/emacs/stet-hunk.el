@@ -16,6 +16,7 @@
 (require 'xref)
 (require 'stet-server)
 (require 'stet-overlays)
+(require 'stet-review)
 
 ;;; Cursor and selection
 
@@ -371,65 +372,6 @@ If there are several, ask which.  HASH is the hash of the text that is drawn."
                  (and (eql stet--tick (buffer-chars-modified-tick)) (plist-get answer :hash))
                  (stet--hunk-code hunk)
                  (eq (plist-get answer :protected) t))))))
-
-(defun stet--page-hunk ()
-  "Return the hunk at point in a review page, or nil."
-  (save-excursion
-    (end-of-line)
-    (and (re-search-backward "^@@ [^@]* @@ \\([[:alnum:]]+\\)" nil t)
-         (match-string-no-properties 1))))
-
-(defun stet--section-end ()
-  "Return the end of the section of a review page whose first line is at point."
-  (save-excursion
-    (forward-line)
-    (if (re-search-forward "^\\(?:@@\\|diff\\) " nil t) (pos-bol) (point-max))))
-
-(defun stet--show-section ()
-  "Scroll so that the section at point is visible."
-  (let ((end (stet--section-end)))
-    (unless (pos-visible-in-window-p (max (point) (1- end)))
-      (recenter (max 1 (- (window-body-height) (count-screen-lines (pos-bol) end) 1))))))
-
-(defun stet--mark-sections (page states)
-  "Show in PAGE the states of its decided hunks; STATES maps hunk ids to states."
-  (with-current-buffer page
-    (save-excursion
-      (save-restriction
-        (widen)
-        (remove-overlays (point-min) (point-max) 'stet-section t)
-        (goto-char (point-min))
-        (let ((left 0))
-          (while (re-search-forward "^@@ [^@\n]* @@ \\([[:alnum:]]+\\)" nil t)
-            (let ((state (gethash (match-string-no-properties 1) states))
-                  (head (pos-eol)))
-              (if (member state '("pending" "conflict")) (cl-incf left)
-                (when state
-                  (stet--overlay (pos-bol) (stet--section-end) 'face 'stet-note 'stet-section t)
-                  (stet--overlay head head 'stet-section t
-                                 'after-string (propertize (concat "  " state) 'face 'bold))))))
-          (goto-char (point-min))
-          (when (re-search-forward "\\=# Stet review [^\n]*: \\([0-9]+ hunks? left\\)$" nil t)
-            (stet--overlay (match-beginning 1) (match-end 1) 'stet-section t
-                           'display (format "%d hunk%s left" left (if (= left 1) "" "s")))))))))
-
-(defun stet--update-reviews (server)
-  "Request the states of all hunks from SERVER, and show them in review pages."
-  (when-let* ((pages (seq-filter (lambda (buffer)
-                                   (with-current-buffer buffer
-                                     (and (derived-mode-p 'diff-mode)
-                                          (stet--page-p buffer-file-name))))
-                                 (buffer-list))))
-    (jsonrpc-async-request
-     server :workspace/executeCommand '(:command "stet.proposals" :arguments [])
-     :success-fn
-     (lambda (hunks)
-       (let ((states (make-hash-table :test #'equal)))
-         (seq-doseq (hunk hunks)
-           (puthash (plist-get hunk :hunk) (plist-get hunk :state) states))
-         (dolist (page pages)
-           (when (buffer-live-p page) (stet--mark-sections page states)))))
-     :error-fn #'ignore)))
 
 (defun stet--decide (command hunk &rest arguments)
   "Run COMMAND with ARGUMENTS on HUNK, a value of `stet--hunk-at-point'."

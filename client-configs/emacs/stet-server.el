@@ -15,7 +15,7 @@
 
 (declare-function stet--place-hunks "stet-hunk")
 (declare-function stet--tell-selection "stet-hunk")
-(declare-function stet--update-reviews "stet-hunk")
+(declare-function stet--update-reviews "stet-review")
 (declare-function stet--tails "stet-chat")
 (declare-function stet--follow "stet-chat")
 (declare-function stet--chat-shown-p "stet-chat")

@@ -31,7 +31,7 @@
   (let ((load-path (cons (file-name-directory
                           (or load-file-name byte-compile-current-file buffer-file-name))
                          load-path)))
-    (dolist (part '(stet-server stet-overlays stet-hunk stet-chat stet-menu))
+    (dolist (part '(stet-server stet-overlays stet-review stet-hunk stet-chat stet-menu))
       (unless (require part nil t)
         (error "Stet needs %s.el in the folder of stet.el: put it there" part)))))
 

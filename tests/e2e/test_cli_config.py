@@ -49,7 +49,15 @@ def test_the_configuration_of_emacs_goes_into_the_folder_it_has(
     done = shell.run("config", "emacs", "--write")
     assert done.returncode == 0, done.stderr
     shipped = sorted((CONFIGS / "emacs").glob("*.el"))
-    parts = ("stet-chat", "stet-hunk", "stet-menu", "stet-overlays", "stet-server", "stet")
+    parts = (
+        "stet-chat",
+        "stet-hunk",
+        "stet-menu",
+        "stet-overlays",
+        "stet-review",
+        "stet-server",
+        "stet",
+    )
     assert [path.stem for path in shipped] == list(parts)
     assert {path.name: path.read_bytes() for path in target.iterdir()} == {
         path.name: path.read_bytes() for path in shipped

@@ -147,7 +147,15 @@ def test_emacs(stranger: Stranger, part: Part) -> None:
     wrote, _, lines = message.partition(
         "Put these lines into ~/config/emacs/init.el and restart Emacs. C-c x a then asks:\n"
     )
-    parts = ("stet-server", "stet-overlays", "stet-hunk", "stet-chat", "stet-menu", "stet")
+    parts = (
+        "stet-server",
+        "stet-overlays",
+        "stet-review",
+        "stet-hunk",
+        "stet-chat",
+        "stet-menu",
+        "stet",
+    )
     assert wrote.splitlines() == [f"wrote ~/config/emacs/{name}.el" for name in parts]
     init = stranger.home / "config" / "emacs" / "init.el"
     init.write_text(emacs_driver.readme_lines())

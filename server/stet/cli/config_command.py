@@ -117,6 +117,7 @@ _CHECKOUT = Path(__file__).parents[3] / "client-configs"
 _LISP = (
     "stet-server.el",
     "stet-overlays.el",
+    "stet-review.el",
     "stet-hunk.el",
     "stet-chat.el",
     "stet-menu.el",
