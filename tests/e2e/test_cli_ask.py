@@ -45,7 +45,7 @@ def test_by_default_a_script_is_shown_the_proposal_and_nothing_is_written(shell:
 def test_what_is_accepted_is_written(shell: Shell) -> None:
     done = shell.run(*ASK, "--accept", "all")
     assert (done.returncode, text(shell)) == (0, AFTER)
-    assert f"Saved {shell.folder / 'f.py'}" in done.stderr
+    assert "Saved f.py\n" in done.stderr
 
 
 def test_json_is_one_object_with_all_a_script_needs(shell: Shell) -> None:

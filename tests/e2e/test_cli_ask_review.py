@@ -94,7 +94,7 @@ def test_review_edits_a_hunk_in_the_editor_and_asks_again_after_a_wrong_edit(she
     program = prepare_editor(shell, wrong, right)
     done = shell.run(*ASK, typed="e\ny\nq\n")
     assert done.returncode == 0, done.stderr
-    assert "This hunk can't be used: the lines with ' ' and '-' are not those of" in done.stderr
+    assert "This hunk can't be used: the lines with ' ' and '-' differ from" in done.stderr
     assert Path(f"{program}.seen").read_text() == wrong
     text = (shell.folder / "l.txt").read_text()
     assert text == LINES.replace("line 2\n", "Line two\nand a half\n")

@@ -405,7 +405,9 @@ class _AskSession:
             left = f"{counted(outcome.pending, 'hunk')} left pending"
             self._terminal.say(f"{left}: open the folder in an editor to review", "yellow")
         for path in outcome.files:
-            self._terminal.say(f"Saved {path}", "green")
+            root = self._request.root
+            name = path.relative_to(root) if path.is_relative_to(root) else path
+            self._terminal.say(f"Saved {name}", "green")
         if turn["state"] in _ENDS:
             reason = turn.get("error") or turn.get("summary") or ""
             self._terminal.say(f"{_ENDS[turn['state']]}: {reason}", "red")
