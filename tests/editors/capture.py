@@ -145,9 +145,9 @@ def record(folder: Path) -> str:
         tmux("kill-server")
 
 
-def picture(screen: str) -> str:
+def picture(screen: str, columns: int = COLUMNS) -> str:
     """Convert the screen to SVG without external fonts."""
-    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"), force_terminal=True)  # noqa: PTH123, SIM115
+    console = Console(record=True, width=columns, file=open(os.devnull, "w"), force_terminal=True)  # noqa: PTH123, SIM115
     console.print(Text.from_ansi(screen.rstrip("\n")), overflow="crop", no_wrap=True)
     form = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     form = form.replace("<!-- Generated with Rich https://www.textualize.io -->", "")

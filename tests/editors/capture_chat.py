@@ -11,8 +11,10 @@ import tempfile
 from pathlib import Path
 from time import monotonic
 
-from tests.editors.capture import COLUMNS, CONFIG, LINES, SAMPLE, picture
+from tests.editors.capture import CONFIG, LINES, SAMPLE, picture
 
+COLUMNS = 124
+"""Wide enough for a chat beside the code."""
 SECONDS = 30.0
 LOOKS = """
 vim.o.termguicolors, vim.o.laststatus, vim.o.ruler, vim.o.showcmd = true, 0, false, false
@@ -39,7 +41,7 @@ def main() -> int:
     """Run the session and write the picture; return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         screen = record(Path(folder))
-    (CONFIG / "chat.svg").write_text(picture(screen))
+    (CONFIG / "chat.svg").write_text(picture(screen, COLUMNS))
     return 0
 
 

@@ -75,6 +75,19 @@ def test_progress_does_not_replace_the_message_about_a_hunk(neovim: Begin) -> No
     shown(editor, f"Stet: {ANSWER}")
 
 
+def test_decision_takes_the_message_about_the_hunk_away(neovim: Begin) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    asked(editor, "\\kause f-strings", "It is done.")
+    editor.keys("]v")
+    shown(editor, "Hunk 1/2")
+    editor.keys("\\ky")
+    editor.wait(f"vim.trim({LAST_ROW}) == ''", "it is gone")
+    editor.keys("]v")
+    shown(editor, "Hunk 1/1")
+    editor.keys("\\kntoo fancy<CR>")
+    editor.wait(f"vim.trim({LAST_ROW}) == ''", "the reason is gone")
+
+
 def test_jump_into_another_file_names_its_hunk(neovim: Begin) -> None:
     new = {"name": "create_file", "arguments": {"file": "new.txt", "content": "new\n"}}
     editor = neovim({"a.py": GREET}, script(new))

@@ -32,6 +32,11 @@ function M.show_place(text)
   held = place()
 end
 
+-- Empty the message line: what it says about a hunk no longer holds.
+function M.clear()
+  if vim.fn.mode() ~= 'c' then vim.api.nvim_echo({ { '' } }, false, {}) end
+end
+
 -- Let progress be shown again.
 function M.release() held = nil end
 

@@ -1,5 +1,6 @@
 -- Decisions on hunks.
 local hunks, keys, server = require('stet.hunks'), require('stet.keys'), require('stet.server')
+local messages = require('stet.messages')
 local page, pages = require('stet.review_page'), require('stet.pages')
 local M = {}
 
@@ -19,6 +20,7 @@ end
 local function decide(command, hunk, more)
   local function undecided() hunks.decided(hunk, false) end
   hunks.decided(hunk)
+  messages.clear()
   server.run(command, vim.tbl_extend('error', { hunk = hunk }, more or {}), function(answer)
     if #(answer.refused or {}) > 0 then undecided() end
   end, undecided)
