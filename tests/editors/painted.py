@@ -41,9 +41,10 @@ def painted(screen: str, letters: Mapping[str, str]) -> list[str]:
 
 
 def backgrounds(screen: str) -> set[str]:
-    """Return the backgrounds of a terminal's screen, in the form `#500000`."""
+    """Return the colours of a screen's backgrounds, in the form `#500000`, without `REVERSE`."""
     lines = AnsiDecoder().decode(screen)
-    return {colour for line in lines for colour in _colours(line) if colour is not None}
+    found = {colour for line in lines for colour in _colours(line) if colour is not None}
+    return found - {REVERSE}
 
 
 def _colours(line: Text) -> list[str | None]:
