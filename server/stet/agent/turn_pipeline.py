@@ -445,7 +445,7 @@ def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:
         if message.role != "assistant":
             ctx.proposer.untrusted.add("files read earlier in this chat", message.content)
     ctx.proposer.untrusted.add("changes since your last question", inputs.feedback_text)
-    ctx.proposer.untrusted.add("context of your question", inputs.context.text)
+    ctx.proposer.untrusted.add("the context of your question", inputs.context.text)
 
 
 def _message_text(message: Message) -> str:
