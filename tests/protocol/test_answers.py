@@ -15,7 +15,7 @@ TEXT = "one\ntwo\n"
 ANSWER = "It has two lines.\n\n- one\n- two"
 EDIT = api.call("edit_file", file="a.txt", old_text="two", new_text="2")
 READ = api.call("read_file", file="a.txt")
-WRITTEN = '```json\n{"name": "edit_file", "arguments": {"file": "a.txt"}}\n```'
+WRITTEN = '```json\n{"name": "edit_file", "arguments": {"path": "a.txt"}}\n```'
 
 
 @pytest.fixture

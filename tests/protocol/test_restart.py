@@ -68,7 +68,7 @@ async def test_hunks_are_there_after_kill_9_in_files_that_moved_on(
         }
         # The hunks of the closed file are shown too.
         [shown] = await editor.wait_for_diagnostics("b.txt")
-        assert (shown.data, shown.range.start.line) == ({"hunk": "h5"}, 0)
+        assert (shown.data, shown.range.start.line) == ({"hunk": "h5", "kind": "replace"}, 0)
         await editor.command("stet.accept", {"hunk": "h2"})
         await wait_for_states(editor, h2="accepted")
         await editor.command("stet.undo", {"hunk": "h1"})

@@ -143,7 +143,10 @@ async def test_proposals_are_shown_when_the_server_is_ready(
         editor.settings_reported.set()
         [first] = await editor.wait_for_diagnostics("a.txt")
         [second] = await editor.wait_for_diagnostics("b.txt")
-        assert (first.data, second.data) == ({"hunk": "h1"}, {"hunk": "h3"})
+        assert [first.data, second.data] == [
+            {"hunk": "h1", "kind": "replace"},
+            {"hunk": "h3", "kind": "replace"},
+        ]
 
 
 async def test_server_that_is_not_ready_in_time_reports_it(root: Path, env: dict[str, str]) -> None:
