@@ -113,14 +113,16 @@ async def test_settings_are_reported_and_documents_shown(root: Path) -> None:
         assert [shown.uri for shown in editor.shown_documents] == [editor.uri("a.txt")]
 
 
-async def test_progress_is_begun_reported_and_ended(root: Path) -> None:
+async def test_progress_of_work_that_has_ended_is_not_begun(root: Path) -> None:
     async with FakeEditor.start(root, command=WIRE_SERVER) as editor:
-        token = (await editor.command("wire.work"))["token"]
-        await editor.wait_until(lambda: len(editor.progress_of(token)) == 2)
-        begin, end = editor.progress_of(token)
-        assert (begin.title, begin.cancellable, end.message) == ("Working", True, "done")
+        over = (await editor.command("wire.work"))["token"]
+        running = (await editor.command("wire.work", "wait"))["token"]
+        await editor.wait_until(lambda: editor.progress_of(running))
+        [begin] = editor.progress_of(running)
+        assert (begin.title, begin.cancellable) == ("Working", True)
+        assert editor.progress_of(over) == []
         state = await editor.request("test/state")
-        assert state.tokens == 0
+        assert state.tokens == 1
 
 
 async def test_progress_can_be_stopped_from_the_editor(root: Path) -> None:

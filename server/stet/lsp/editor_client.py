@@ -82,6 +82,8 @@ class Progress:
         except (TimeoutError, JsonRpcException) as error:
             log.info("the editor shows no progress: %s", error)
             return
+        if self._end is not None:  # its line would cover the message about the end
+            return
         self._is_shown = True
         # pygls cancels this future when the user cancels the work.
         cancelled: Future[object] = Future()
@@ -89,9 +91,7 @@ class Progress:
         progress = self._server.work_done_progress
         progress.tokens[self.token] = cancelled
         progress.begin(self.token, self._begin)
-        if self._end is not None:
-            self._send_end(self._end)
-        elif self._report is not None:
+        if self._report is not None:
             progress.report(self.token, self._report)
 
     def _send_end(self, end: lsp.WorkDoneProgressEnd) -> None:

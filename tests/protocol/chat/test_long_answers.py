@@ -171,7 +171,7 @@ async def test_editor_that_opens_chats_itself_is_notified(root: Path, client: st
 
 async def test_editor_that_focuses_what_it_shows_is_only_referred_to_the_chat(root: Path) -> None:
     async with (
-        OpenAIServer([api.say(LONG)]) as server,
+        OpenAIServer([api.say(f"{LONG}\n\n{LONG}")]) as server,
         FakeEditor.start(root, client="helix", env=provider(server)) as editor,
     ):
         await run(editor, "What is in it?", uri=editor.open("a.txt"))
