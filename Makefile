@@ -7,7 +7,7 @@ VENV ?= $(CACHE)/$(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
 BIN := $(VENV)/bin
 SEED ?= 1
 
-.PHONY: demo test unit check bench soak
+.PHONY: demo test test-long unit check bench soak
 
 demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model is found
 	@$(BIN)/stet model install --quiet
@@ -16,7 +16,11 @@ demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model 
 test: check  ## everything: style, types, layers, units, protocol, real editors, a real model
 	@$(BIN)/stet model install --quiet
 	@$(BIN)/python -m tests.parts
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'not long'
+
+test-long: $(VENV)/test.stamp  ## more seeds, more of the real model, and the tests of the tests
+	@$(BIN)/stet model install --quiet
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m long
 
 unit: $(VENV)/test.stamp  ## the inner loop: quick unit tests, in half a minute
 	$(BIN)/python -m pytest tests/unit --numprocesses 2 -m 'not slow'

@@ -31,6 +31,7 @@ def test_no_attack_of_a_class_has_an_effect(kind: AttackClass, tmp_path: Path) -
     assert result.n_whole >= 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "weakness"),
     [

@@ -48,6 +48,7 @@ async def _weights() -> None:
         pytest.skip(reason)
 
 
+@pytest.mark.long
 async def test_eight_of_ten_functions_of_the_standard_library_get_their_docstring(
     tmp_path: Path,
 ) -> None:

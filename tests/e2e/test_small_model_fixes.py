@@ -70,7 +70,7 @@ MISSED = (
     "max_retries() returns the wrong value: it should return 3.",
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(autouse=True)

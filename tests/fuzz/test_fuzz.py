@@ -17,13 +17,16 @@ N_MESSAGES = 34_000
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("seed", [1, 101, 201])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.long) for n in (101, 201))]
+)
 def test_whatever_editors_send_is_answered_once_and_leaves_texts_as_they_must_be(seed: int) -> None:
     result = fuzz(N_MESSAGES, seed)
     assert result.failure is None, str(result)
     assert result.n_edits > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("piece", "seed", "reported"),
     [
