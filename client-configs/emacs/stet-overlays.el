@@ -31,6 +31,9 @@ Emacs itself ignores NO_COLOR; with it, the spec is PLAIN alone."
 (defface stet-removed (stet--face '(:extend t) '(:inherit diff-removed))
   "Lines that a hunk removes.")
 
+(defface stet-yours (stet--face '(:extend t) '(:inherit diff-changed))
+  "Your own lines in a conflict.")
+
 (defface stet-added-word (stet--face stet--word '(:inherit diff-refine-added))
   "Changed words in added lines.")
 
@@ -223,6 +226,14 @@ Emacs can't scroll within them, so a small window shows fewer."
                    (stet--overlay from to 'face 'stet-removed-word 'priority 5 'evaporate t)))
                (plist-get line :spans))))))
 
+(defun stet--overlays-yours (line)
+  "Show LINE, from `stet.proposals', as yours in a conflict; return the overlays."
+  (when (stet--goto-line (plist-get line :line))
+    (let ((start (point)))
+      (list (stet--overlay start start 'before-string (stet--sign ?!))
+            (stet--overlay start (min (point-max) (1+ (pos-eol)))
+                           'evaporate t 'face 'stet-yours)))))
+
 (defconst stet--count-from 10
   "The minimum number of removed lines whose number is shown.")
 
@@ -275,11 +286,12 @@ Emacs can't scroll within them, so a small window shows fewer."
   "Draw HUNK as lines, with a heading above START; return the overlays."
   (let ((groups (seq-group-by (lambda (line) (plist-get line :line)) (stet--lines hunk "insert")))
         (removed (stet--lines hunk "delete"))
+        (conflict (equal (plist-get hunk :state) "conflict"))
         (heading (stet--heading hunk)))
     (append
      (and heading (list (stet--overlay-above (1- (line-number-at-pos start t)) heading)))
-     (mapcan #'stet--overlays-removed removed)
-     (stet--overlays-count removed)
+     (mapcan (if conflict #'stet--overlays-yours #'stet--overlays-removed) removed)
+     (and (not conflict) (stet--overlays-count removed))
      (mapcar (pcase-lambda (`(,line . ,lines)) (stet--overlay-above line (stet--added-text lines)))
              groups))))
 

@@ -11,11 +11,12 @@ from tests.editors.emacs import Emacs, Start, only_stet, start
 from tests.editors.painted import expected, painted
 from tests.parts.emacs import Emacs as Program
 
-LETTERS = {"#5f0000": "d", "#af0000": "D", "#005f00": "a", "#00af00": "A"}
-"""Lines and words that a hunk deletes and adds."""
+LETTERS = {"#5f0000": "d", "#af0000": "D", "#005f00": "a", "#00af00": "A", "#5f5f00": "c"}
+"""Lines and words that a hunk deletes and adds, and your lines in a conflict."""
 COLOURS = """
 (custom-set-faces
  '(stet-removed ((t :background "#5f0000" :extend t)))
+ '(stet-yours ((t :background "#5f5f00" :extend t)))
  '(stet-removed-word ((t :background "#af0000")))
  '(stet-added ((t :background "#005f00" :extend t)))
  '(stet-added-word ((t :background "#00af00"))))
