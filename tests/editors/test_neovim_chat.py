@@ -1,6 +1,8 @@
 """A conversation in real Neovim, whose user types while the answer arrives."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -78,6 +80,19 @@ def test_chat_stays_where_the_user_reads_and_follows_at_its_end(neovim: Begin) -
     editor.wait("vim.fn.search('^No more', 'nw') > 0", "it is answered")
     editor.wait("#(T.poll('stet.status') or { turns = { 1 } }).turns == 0", "the turn is over")
     assert editor.lua("return vim.fn.line('.')") == 1
+
+
+def test_leaving_asks_nothing_about_a_chat_whose_file_has_changed(neovim: Begin) -> None:
+    editor = neovim({"a.txt": "one\n"}, [])
+    editor.keys("\\kt")
+    editor.wait("vim.bo.filetype == 'markdown'", "the focus is in the chat")
+    file = Path(editor.lua("return vim.api.nvim_buf_get_name(0)"))
+    editor.keys("GoA draft<Esc>")
+    file.write_text("what the server has written meanwhile\n")
+    os.utime(file, (1, 1))
+    editor.keys(":split<CR>:quit<CR>")
+    editor.wait("#vim.api.nvim_list_wins() == 2", "the window is closed without a question")
+    assert file.read_text().endswith("A draft\n")
 
 
 def test_a_question_is_sent_from_the_chat_and_answered_while_the_user_types(neovim: Begin) -> None:

@@ -65,10 +65,11 @@ function M.answer()
   end)
 end
 
--- A chat is written by Stet, which keeps it: leaving it never asks the user to save.
+-- A chat is written by Stet, which keeps it: leaving it never asks the user to save, or whether to
+-- write over a file that Stet has written since.
 function M.save_all()
   for _, buffer in ipairs(vim.tbl_filter(pages.is_chat, vim.api.nvim_list_bufs())) do
-    vim.api.nvim_buf_call(buffer, function() vim.cmd('silent! noautocmd update') end)
+    vim.api.nvim_buf_call(buffer, function() vim.cmd('silent! noautocmd update!') end)
   end
 end
 
