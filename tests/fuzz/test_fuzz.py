@@ -44,8 +44,9 @@ def test_injected_fault_is_detected(
 ) -> None:
     if piece == "no answer":
         monkeypatch.setattr("tests.fuzz.connection.LONGEST_SECONDS", 5.0)
-    life = asyncio.run(play(seed, plan(seed, 3_000), broken=piece))
-    assert reported in life.violation
+    # A fault may need a certain order of answers, which depends on time: one life may miss it.
+    lives = (asyncio.run(play(seed, plan(seed, 3_000), broken=piece)) for _ in range(4))
+    assert any(reported in life.violation for life in lives)
 
 
 @pytest.mark.timeout(600)
