@@ -44,6 +44,10 @@ class StreamGate:
         """Whether the beginning of the current line has been sent."""
         self._fence = ""
         """The fence of the block of which the beginning has been sent; empty outside of a block."""
+        self._is_holding = False
+        """Whether the waiting text is a call, or begins like one: nothing more is sent."""
+        self._is_in_block = False
+        """Whether the waiting text is an open block that may be a call."""
 
     def restarting(self, on_wait: Sink) -> Sink:
         """Return `on_wait` for a request that is repeated from its beginning."""
@@ -57,6 +61,9 @@ class StreamGate:
     def write(self, piece: str) -> None:
         """Handle a piece of the answer."""
         self._waiting += piece
+        # Do not search a long call again for each piece: only a fence ends a block.
+        if self._is_holding or (self._is_in_block and "`" not in piece and "~" not in piece):
+            return
         while self._waiting and self._send_line():
             pass
 
@@ -71,7 +78,7 @@ class StreamGate:
             if held == 0:
                 return False
             self._send(self._waiting[:held])
-            self._waiting = self._waiting[held:]
+            self._waiting, self._is_in_block = self._waiting[held:], False
             return True
         line, feed, rest = self._waiting.partition("\n")
         if not self._is_within_line and not feed and not line.strip():
@@ -101,14 +108,11 @@ class StreamGate:
         if found := _FENCE.match(start):
             return self._block_end(found)
         plain = _BLANK_AFTER_BRACKET.sub(r"\1", start)
-        may_call = any(plain.startswith(one) or one.startswith(plain) for one in _OPENINGS)
-        return 0 if may_call or self._may_call_python(plain) else None
-
-    def _may_call_python(self, start: str) -> bool:
-        """Return whether a line begins, or may begin, a Python call of a tool, or a list of them."""
-        begun = start.removeprefix("[")
-        calls = [f"{tool.name}(" for tool in self._tools]
-        return any(begun.startswith(one) or one.startswith(begun) for one in calls)
+        calls = [f"{bracket}{tool.name}(" for tool in self._tools for bracket in ("", "[")]
+        openings = (*_OPENINGS, *calls)
+        self._is_holding = plain.startswith(openings)
+        may_call = self._is_holding or any(one.startswith(plain) for one in openings)
+        return 0 if may_call else None
 
     def _block_end(self, found: re.Match[str]) -> int | None:
         """Return the length of a closed block without calls; 0 while the block may be a call."""
@@ -116,13 +120,13 @@ class StreamGate:
         if found["language"].lower() not in CODE_LANGUAGES or not body.startswith(_CODE):
             return None
         closing = re.search(rf"^\s*{found['fence']}[ \t]*$", found["body"], re.MULTILINE)
+        self._is_in_block = closing is None
         if closing is None:
             return 0
         before = len(self._waiting) - len(self._waiting.lstrip())
         end = before + found.start("body") + closing.end()
-        if read_written_calls(self._waiting[:end], self._tools).calls:
-            return 0
-        return end
+        self._is_holding = bool(read_written_calls(self._waiting[:end], self._tools).calls)
+        return 0 if self._is_holding else end
 
     def _send(self, text: str) -> None:
         self._sent += text

@@ -104,7 +104,7 @@ def _relative_lines(old_text: str, new_text: str, *, is_removal: bool) -> tuple[
 _cached_lines = lru_cache(MAX_CACHED)(_relative_lines)  # a client draws again after each change
 
 
-@lru_cache(maxsize=256)
+@lru_cache(MAX_CACHED)
 def excerpt_diff(old: str, new: str) -> tuple[str, ...]:
     """Return the lines of two texts as a diff in which long lines are cut to their changed
     sentences.

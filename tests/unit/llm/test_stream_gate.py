@@ -1,5 +1,7 @@
 """The streaming of answers in which a model may write calls as text."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,3 +79,12 @@ def test_request_that_is_repeated_streams_from_its_beginning() -> None:
     gate.write("Two\n")
     gate.finish("Two\nThree")
     assert sent == ["One", "Two\n", "Three"]
+
+
+@pytest.mark.parametrize("opening", ["```json\n{", '{"', "<tools>\n", "[read_file("])
+def test_long_call_in_many_pieces_takes_linear_time(opening: str) -> None:
+    gate = StreamGate(lambda _: None, [READ_FILE])
+    started = process_time()
+    for piece in (opening, *['"key": 1,\n'] * 20_000):
+        gate.write(piece)
+    assert process_time() - started < 1
