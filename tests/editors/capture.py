@@ -7,6 +7,7 @@ Run by hand, with tmux on the PATH:
 It asks, goes to the hunks and captures the screen.
 """
 
+import io
 import json
 import os
 import re
@@ -147,7 +148,7 @@ def record(folder: Path) -> str:
 
 def picture(screen: str, columns: int = COLUMNS) -> str:
     """Convert the screen to SVG without external fonts."""
-    console = Console(record=True, width=columns, file=open(os.devnull, "w"), force_terminal=True)  # noqa: PTH123, SIM115
+    console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(screen.rstrip("\n")), overflow="crop", no_wrap=True)
     form = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     form = form.replace("<!-- Generated with Rich https://www.textualize.io -->", "")
