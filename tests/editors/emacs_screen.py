@@ -1,6 +1,5 @@
 """Real Emacs whose screen is compared with screens written by hand, text and backgrounds."""
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.editors.emacs import Emacs, Start, only_stet, start
-from tests.editors.painted import expected, painted
+from tests.editors.painted import expected, painted, wait_for_rows
 from tests.parts.emacs import Emacs as Program
 
 LETTERS = {"#5f0000": "d", "#af0000": "D", "#005f00": "a", "#00af00": "A", "#5f5f00": "c"}
@@ -128,15 +127,4 @@ class EmacsScreen:
         return rows
 
     def _wait(self, name: str, read: Callable[[], list[str]]) -> None:
-        wanted = expected(f"emacs/{name}")
-        shown: list[str] = []
-
-        def is_shown(_: list[str]) -> bool:
-            shown[:] = read()
-            return shown == wanted
-
-        try:
-            self.editor.terminal.wait(is_shown, name)
-        except AssertionError:
-            difference = difflib.unified_diff(wanted, shown, name, "the screen", lineterm="")
-            raise AssertionError("\n".join(difference)) from None
+        wait_for_rows(self.editor.terminal, read, expected(f"emacs/{name}"), name)

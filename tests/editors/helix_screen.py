@@ -1,11 +1,10 @@
 """Real Helix whose screen is compared with screens written by hand, text and backgrounds."""
 
-import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tests.editors.helix import HelixEditor, Start
-from tests.editors.painted import expected, painted
+from tests.editors.painted import expected, painted, wait_for_rows
 from tests.editors.terminal import Terminal
 
 LETTERS = {
@@ -80,18 +79,11 @@ class HelixScreen(HelixEditor):
 
     def check(self, name: str) -> None:
         """Wait until the screen is that of `screens/helix/steps`, status and message included."""
-        wanted = expected(f"helix/steps/{name}")
-        shown: list[str] = []
 
-        def is_shown(_: Sequence[str]) -> bool:
-            shown[:] = map(_constant, painted(self.terminal.coloured(), LETTERS))
-            return shown == wanted
+        def rows() -> list[str]:
+            return [*map(_constant, painted(self.terminal.coloured(), LETTERS))]
 
-        try:
-            self.terminal.wait(is_shown, name)
-        except AssertionError:
-            difference = difflib.unified_diff(wanted, shown, name, "the screen", lineterm="")
-            raise AssertionError("\n".join(difference)) from None
+        wait_for_rows(self.terminal, rows, expected(f"helix/steps/{name}"), name)
 
 
 def _constant(row: str) -> str:

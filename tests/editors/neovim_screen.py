@@ -1,6 +1,5 @@
 """One real Neovim in a real terminal, whose screen is compared with screens written by hand."""
 
-import difflib
 import re
 import socket
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 import pynvim
 
 from tests.editors.neovim import Start, environment_of, write_workspace
-from tests.editors.painted import expected, painted
+from tests.editors.painted import expected, painted, wait_for_rows
 from tests.editors.terminal import Terminal
 
 LETTERS = {
@@ -124,21 +123,14 @@ class NeovimScreen:
         """Wait until the rows above the message line are those of a screen of `FOLDER`, apart from
         numbers of tokens and times.
         """
-        wanted = expected(name)
-        shown: list[str] = []
 
-        def is_shown(_: list[str]) -> bool:
+        def rows() -> list[str]:
             screen = "\n".join(self.terminal.coloured().split("\n")[:-2])
             for varying, name_of_it in _VARYING:
                 screen = varying.sub(name_of_it, screen)
-            shown[:] = painted(screen, LETTERS)
-            return shown == wanted
+            return painted(screen, LETTERS)
 
-        try:
-            self.terminal.wait(is_shown, name)
-        except AssertionError:
-            difference = difflib.unified_diff(wanted, shown, name, "the screen", lineterm="")
-            raise AssertionError("\n".join(difference)) from None
+        wait_for_rows(self.terminal, rows, expected(name), name)
 
     def close(self) -> None:
         """Quit Neovim and close the terminal."""

@@ -5,12 +5,15 @@ such as `d6-60`, a letter of a background and the columns from the first to past
 run names has the background of the page.
 """
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rich.ansi import AnsiDecoder
 from rich.cells import cell_len
 from rich.text import Text
+
+from tests.editors.terminal import Terminal
 
 REVERSE = "reverse"
 """The background of reverse video without colours."""
@@ -38,6 +41,33 @@ def painted(screen: str, letters: Mapping[str, str]) -> list[str]:
     while rows and not rows[-1]:
         rows.pop()
     return rows
+
+
+def wait_for_rows(
+    terminal: Terminal, rows: Callable[[], list[str]], wanted: list[str], name: str
+) -> None:
+    """Wait until the screen of a terminal is the wanted one.
+
+    Args:
+        terminal: The terminal.
+        rows: Return the rows of the present screen to compare, in the form of the files.
+        wanted: The rows of the wanted screen.
+        name: The name of the wanted screen.
+
+    Raises:
+        AssertionError: If the deadline has passed; with the difference.
+    """
+    shown: list[str] = []
+
+    def is_shown(_: list[str]) -> bool:
+        shown[:] = rows()
+        return shown == wanted
+
+    try:
+        terminal.wait(is_shown, name)
+    except AssertionError:
+        difference = difflib.unified_diff(wanted, shown, name, "the screen", lineterm="")
+        raise AssertionError("\n".join(difference)) from None
 
 
 def backgrounds(screen: str) -> set[str]:
