@@ -22,6 +22,18 @@ PET = f"alpha\n{CAT}omega\n"
 RENAME = edit("a.txt", CAT, DOG, "Name the dog")
 COLOURED = re.compile(r"\x1b\[(?:\d+;)*[34][0-8][;m]")
 """A sequence that sets a colour other than the default."""
+WITHDRAWN = """
+local messages, hunks = require('stet.messages'), require('stet.hunks')
+hunks.are_in_view = function() return false end
+local function count(decide)
+  messages.show_message(nil, { type = 3, message = ('long '):rep(40) })
+  decide()
+  vim.wait(300, function() return #vim.api.nvim_list_wins() > 1 end)
+  return #vim.api.nvim_list_wins()
+end
+return { withdrawn = count(messages.uncover), shown = count(function() end) }
+"""
+"""Lua that counts the windows after a long message, with and without hunks drawn before it."""
 DEFAULT_COLOURS = "vim.o.background = '{background}'"
 
 
@@ -128,6 +140,14 @@ def test_hunk_is_drawn_again_after_its_accept_was_undone(begin: Begin) -> None:
     screen.check("accepted")
     screen.terminal.keys("u")
     screen.check("one_word")
+
+
+def test_message_at_the_cursor_is_withdrawn_by_hunks_that_are_decided_before_it(
+    begin: Begin,
+) -> None:
+    screen = begin({"a.txt": PET}, RENAME)
+    windows = screen.lua(WITHDRAWN)
+    assert windows == {"withdrawn": 1, "shown": 2}
 
 
 def test_jump_scrolls_until_the_whole_hunk_is_in_view(begin: Begin) -> None:

@@ -57,11 +57,12 @@ local function keep(text)
 end
 
 local popup -- the window of the last message at the cursor that may be closed
+local waiting -- the last message that is to be shown at the cursor, until hunks are drawn there
 
--- Close a message at the cursor, unless it asks something: hunks that are drawn there come first.
+-- Close a message at the cursor, unless it asks something, and withdraw one that waits: hunks come first.
 function M.uncover()
   if popup and vim.api.nvim_win_is_valid(popup) then vim.api.nvim_win_close(popup, true) end
-  popup = nil
+  popup, waiting = nil, nil
 end
 
 -- Show a text at the cursor, until the user moves on.
@@ -94,9 +95,10 @@ function M.show_message(_, message)
   local is_long = is_question or vim.fn.strdisplaywidth(text) > vim.v.echospace
   if not is_long or vim.fn.mode() ~= 'n' or pages.is_page(0) then return end
   if is_question then return show_at_cursor(text) end
+  waiting = message
   vim.defer_fn(function()
     local is_here = vim.api.nvim_get_current_buf() == buffer and vim.fn.mode() == 'n'
-    if is_here and not require('stet.hunks').are_in_view() then popup = show_at_cursor(text) end
+    if waiting == message and is_here and not require('stet.hunks').are_in_view() then popup = show_at_cursor(text) end
   end, HUNKS_COME)
 end
 
