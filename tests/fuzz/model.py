@@ -89,7 +89,8 @@ class RandomModel:
 
     name = "any"
     provider = "scripted"
-    constrained = False
+    obeys_grammar = False
+    is_tiny = False
     context_tokens: int | None = 60_000
 
     def __init__(

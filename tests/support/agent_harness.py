@@ -75,14 +75,15 @@ class AgentHarness:
         workspace: Workspace,
         replies: Sequence[Reply] = (),
         *,
-        constrained: bool = False,
+        is_tiny: bool = False,
+        obeys_grammar: bool = False,
         model: Model | None = None,
         archive: ChatArchive | None = None,
     ) -> None:
         self.workspace = workspace
         self.ledger = ReviewLedger()
         self.model = ScriptedModel(replies)
-        self.model.constrained = constrained
+        self.model.is_tiny, self.model.obeys_grammar = is_tiny, is_tiny or obeys_grammar
         self.events: list[AgentEvent] = []
         self.on_event: Callable[[AgentEvent], None] = lambda event: None
         self.tasks = Tasks()

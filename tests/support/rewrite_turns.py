@@ -24,12 +24,13 @@ def range_at(text: str, start: int, end: int) -> Range:
 
 def begin(
     text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
-    constrained: bool = False, settings: Settings | None = None,
+    is_tiny: bool = False, obeys_grammar: bool = False, settings: Settings | None = None,
 ) -> tuple[AgentHarness, str]:  # fmt: skip
     """Ask for a rewrite of a range, or of the first occurrence of a text."""
     table = AgentHarness(
-        make_workspace(opened={path: text}, settings=settings), replies, constrained=constrained
-    )
+        make_workspace(opened={path: text}, settings=settings), replies,
+        is_tiny=is_tiny, obeys_grammar=obeys_grammar,
+    )  # fmt: skip
     if isinstance(selected, str):
         at = text.index(selected)
         selected = range_at(text, at, at + len(selected))
@@ -40,12 +41,12 @@ def begin(
 
 async def rewritten(
     text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
-    constrained: bool = False, settings: Settings | None = None,
+    is_tiny: bool = False, obeys_grammar: bool = False, settings: Settings | None = None,
 ) -> tuple[Turn, str, AgentHarness]:  # fmt: skip
     """Rewrite to the end; return the turn, the text with its proposal accepted, and the harness."""
     table, turn = begin(
-        text, selected, *replies, path=path, prompt=prompt, constrained=constrained,
-        settings=settings,
+        text, selected, *replies, path=path, prompt=prompt, is_tiny=is_tiny,
+        obeys_grammar=obeys_grammar, settings=settings,
     )  # fmt: skip
     return await table.end_of(turn), table.proposed(path), table
 

@@ -152,9 +152,14 @@ class ModelSource:
         return self._opened.choice if self._opened else None
 
     @property
-    def is_small(self) -> bool:
-        """Whether the model in use is the embedded one."""
-        return self._opened is not None and self._opened.model.constrained
+    def obeys_grammar(self) -> bool:
+        """Whether the model in use obeys grammars; see `Model`."""
+        return self._opened is not None and self._opened.model.obeys_grammar
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether the model in use is a tiny one; see `Model`."""
+        return self._opened is not None and self._opened.model.is_tiny
 
     @property
     def window(self) -> int | None:

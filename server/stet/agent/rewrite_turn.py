@@ -1,8 +1,9 @@
 """A turn in the mode `rewrite`: propose a new text for exactly the selected characters.
 
-A model of ordinary size gets the selection, the text around it and the instruction, and answers
-with the new text of the selection. The embedded model loses lines in long texts, so it gets smaller
-tasks: see `stet.agent.rewriting`.
+A model gets the selection, the text around it and the instruction, and answers with the new text of
+the selection. A model that obeys grammars is an embedded one, which loses lines in long texts: it
+corrects prose line by line, and documents code by one sentence for each function. A tiny model gets
+no text around the selection. See `stet.agent.rewriting`.
 """
 
 import ast
@@ -93,10 +94,12 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
     """
     ctx = services.toolbox.ctx
     shown = ctx.reader.shown.last(turn.ask.place.uri) if turn.ask.place.uri else None
-    small, snapshot = services.model.constrained, ctx.reader.snapshot()
-    passage = await asyncio.to_thread(select_passage, turn.ask, shown, snapshot, small=small)
+    model, snapshot = services.model, ctx.reader.snapshot()
+    passage = await asyncio.to_thread(
+        select_passage, turn.ask, shown, snapshot, obeys_grammar=model.obeys_grammar
+    )
     assert shown is not None, "there is no passage without its document"
-    plan = create_rewrite_plan(passage, small=small)
+    plan = create_rewrite_plan(passage, obeys_grammar=model.obeys_grammar, is_tiny=model.is_tiny)
     prompt = sum(estimate_prompt(request.messages) for request in plan.requests)
     if why := services.limits.cost_exceeded_reason(turn.usage, None, prompt):
         raise LimitReached(why)
@@ -145,21 +148,23 @@ async def _ask(turn: Turn, request: Request, services: TurnServices) -> tuple[Tu
     return after, completion.text
 
 
-def create_rewrite_plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
-    """Return the plan of the rewrite; `small` means that the model is the embedded one.
+def create_rewrite_plan(
+    passage: RewritePassage, *, obeys_grammar: bool, is_tiny: bool
+) -> RewritePlan:
+    """Return the plan of the rewrite for a model with these properties; see `Model`.
 
     Raises:
         TurnFailed: If the passage can't be rewritten.
     """
-    if small and wants_correction(passage):
+    if obeys_grammar and wants_correction(passage):
         return prose.plan(passage)
-    if small and wants_documentation(passage):
-        return documentation.plan(passage)
-    return oneshot.plan(passage, small=small)
+    if obeys_grammar and wants_documentation(passage):
+        return documentation.plan(passage, is_tiny=is_tiny)
+    return oneshot.plan(passage, is_tiny=is_tiny)
 
 
 def select_passage(
-    ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, small: bool
+    ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, obeys_grammar: bool
 ) -> RewritePassage:
     """Find the selected characters in the document as it was when the turn began.
 
@@ -169,7 +174,8 @@ def select_passage(
         ask: The question, with its place.
         shown: The document as the model may see it; None if there is no document.
         snapshot: The snapshot of the workspace.
-        small: Whether the model is the embedded one.
+        obeys_grammar: Whether the model obeys grammars, so that documentation is one sentence that
+            is inserted beside whole lines.
 
     Raises:
         TurnFailed: If there is no such document, nothing is selected, or part of a secret is
@@ -188,7 +194,7 @@ def select_passage(
     name = snapshot.name_of(shown.uri)
     redactor = redactor_of(snapshot)
     passage = passage_at(shown, name, selected, ask.prompt, redactor)
-    if small and not wants_correction(passage) and wants_documentation(passage):
+    if obeys_grammar and not wants_correction(passage) and wants_documentation(passage):
         # Documentation is inserted beside whole lines; the selected text stays unchanged.
         end = shown.clamp(Position(selected.last_line + 1, 0))
         whole = Range(Position(selected.start.line, 0), end)

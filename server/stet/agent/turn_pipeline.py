@@ -220,7 +220,7 @@ class TurnPipeline:
             )
             if turn.ask.mode is Mode.REWRITE:
                 return await run_rewrite(turn, services)
-            if model.constrained:
+            if model.is_tiny:
                 ended = await run_small(turn, services)
             else:
                 window = model.context_tokens
@@ -287,9 +287,13 @@ class TurnPipeline:
         inputs = await asyncio.to_thread(self._input_collector(ask, session))
         if ask.mode is Mode.REWRITE:
             document = next((d for d in inputs.context.shown if ask.place.uri == d.uri), None)
-            small, snapshot = self.models.is_small, self._workspace.snapshot()
-            passage = await asyncio.to_thread(select_passage, ask, document, snapshot, small=small)
-            plan = create_rewrite_plan(passage, small=small)
+            models, snapshot = self.models, self._workspace.snapshot()
+            passage = await asyncio.to_thread(
+                select_passage, ask, document, snapshot, obeys_grammar=models.obeys_grammar
+            )
+            plan = create_rewrite_plan(
+                passage, obeys_grammar=models.obeys_grammar, is_tiny=models.is_tiny
+            )
             parts = [
                 (f"request {number} {message.role}", message.content)
                 for number, request in enumerate(plan.requests, 1)
@@ -297,7 +301,7 @@ class TurnPipeline:
             ]
             return await asyncio.to_thread(redact_parts, parts, self._redactor())
         ctx = self._tool_context(Turn(id="", ask=ask), session, inputs)
-        if self.models.is_small:
+        if self.models.is_tiny:
             return redact_parts(preview_small(ask, ctx), self._redactor())
         tools = self._toolbox(ask, ctx)
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)

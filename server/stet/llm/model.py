@@ -154,7 +154,7 @@ class Request:
         tools: The tools that the model may call; empty for a text answer only.
         allowed: Names of the tools that may be called in this round; empty: all of `tools`. If a
             provider has no such parameter, all tools can be called.
-        grammar: A GBNF grammar the answer must follow; only models with `constrained` obey it.
+        grammar: A GBNF grammar the answer must follow; only models with `obeys_grammar` obey it.
         max_tokens: A limit on the answer, or None for the model's own limit.
         ceiling: The approximate number of tokens at which Stet stops reading an answer; reasoning
             and calls count too. None for no limit.
@@ -183,8 +183,14 @@ class Model(Protocol):
         """The provider of the model: the name of a preset, `local` or `scripted`."""
 
     @property
-    def constrained(self) -> bool:
-        """Whether the model obeys `Request.grammar`: only the embedded model does."""
+    def obeys_grammar(self) -> bool:
+        """Whether the model obeys `Request.grammar`: only an embedded model does."""
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether the model has so few parameters that it needs a worked example and one-line edits
+        (`stet.agent.small`).
+        """
 
     @property
     def context_tokens(self) -> int | None:
@@ -223,7 +229,8 @@ class ModelWrapper:
     def __init__(self, inner: Model) -> None:
         self.inner = inner
         self.provider = inner.provider
-        self.constrained = inner.constrained
+        self.obeys_grammar = inner.obeys_grammar
+        self.is_tiny = inner.is_tiny
         self.context_tokens = inner.context_tokens
 
     @property

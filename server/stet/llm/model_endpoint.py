@@ -21,7 +21,7 @@ class ModelEndpoint:
         max_tokens_field: The provider's name for the limit on an answer.
         hint: What to do if nothing answers at this address.
         context_tokens: The size of the context window, or None if it is not known.
-        constrained: Whether the server obeys grammars.
+        obeys_grammar: Whether the server obeys grammars.
         keep_alive: Whether connections are used again. A server that closes idle connections at the
             moment the next request is sent fails that request.
     """
@@ -35,7 +35,7 @@ class ModelEndpoint:
     max_tokens_field: str = "max_tokens"
     hint: str = ""
     context_tokens: int | None = None
-    constrained: bool = False
+    obeys_grammar: bool = False
     keep_alive: bool = True
 
     @property

@@ -119,7 +119,8 @@ class OpenAIModel:
     Attributes:
         endpoint: The endpoint; a missing model name is filled in with the first request.
         provider: The preset's name.
-        constrained: Whether the server obeys grammars.
+        obeys_grammar: Whether the server obeys grammars.
+        is_tiny: See `Model`.
         context_tokens: The size of the context window in tokens, or None if it is not known.
     """
 
@@ -134,7 +135,8 @@ class OpenAIModel:
     ) -> None:
         self.endpoint = endpoint
         self.provider = endpoint.provider
-        self.constrained = endpoint.constrained
+        self.obeys_grammar = endpoint.obeys_grammar
+        self.is_tiny = False
         self.context_tokens = endpoint.context_tokens
         self._system = system
         self._sampling = sampling or Sampling()
@@ -259,6 +261,6 @@ class OpenAIModel:
             "max_tokens": request.max_tokens or self._sampling.max_tokens,
             "temperature": self._sampling.temperature,
             "cache_prompt": self._sampling.cache_prompt,
-            "grammar": (request.grammar or None) if self.constrained else None,
+            "grammar": (request.grammar or None) if self.obeys_grammar else None,
         }
         return body | {name: value for name, value in options.items() if value is not None}

@@ -66,7 +66,8 @@ class ScriptedModel:
         requests: Every request seen so far, oldest first.
     """
 
-    constrained = False
+    obeys_grammar = False
+    is_tiny = False
     context_tokens: int | None = None
     provider = "scripted"
 

@@ -27,10 +27,12 @@ def fenced(text: str, fence: str = "```") -> Completion:
 
 async def rewritten(
     text: str, *replies: Reply, lines: tuple[int, int] = (1, 2), path: str = "/ws/a.py",
-    prompt: str = "Shorten it", constrained: bool = False,
+    prompt: str = "Shorten it", is_tiny: bool = False, obeys_grammar: bool = False,
 ) -> tuple[Turn, str, AgentHarness]:  # fmt: skip
     """The turn, the text with its proposals accepted, and everything else."""
-    table = AgentHarness(make_workspace(opened={path: text}), replies, constrained=constrained)
+    table = AgentHarness(
+        make_workspace(opened={path: text}), replies, is_tiny=is_tiny, obeys_grammar=obeys_grammar
+    )
     turn = await table.end_of(table.start(prompt, Mode.REWRITE, file=path, lines=lines))
     return turn, table.proposed(path), table
 
@@ -190,7 +192,7 @@ async def documented(
         lines=lines,
         path=path,
         prompt="Document this",
-        constrained=True,
+        is_tiny=True,
     )
     assert all(request.grammar for request in table.model.requests)
     if turn.state is TurnState.FAILED:
@@ -278,10 +280,31 @@ async def test_other_languages_get_a_comment_above(path: str, text: str, after: 
 
 async def test_a_sentence_that_broke_its_line_is_put_on_one() -> None:
     turn, after, _ = await rewritten(
-        TEXT, say("Give\n one.\n"), prompt="Add a docstring", constrained=True
+        TEXT, say("Give\n one.\n"), prompt="Add a docstring", is_tiny=True
     )
     assert turn.state is TurnState.COMPLETED
     assert after == 'def f():\n    """Give one."""\n    return 1\n'
+
+
+async def test_only_a_tiny_model_must_begin_a_docstring_with_a_verb_of_the_list() -> None:
+    grammars = {}
+    for is_tiny in (False, True):
+        _, after, table = await rewritten(
+            TEXT, say("Give one."), prompt="Add a docstring", is_tiny=is_tiny, obeys_grammar=True
+        )
+        assert after == 'def f():\n    """Give one."""\n    return 1\n'
+        grammars[is_tiny] = table.model.requests[0].grammar
+    assert '"Calculate"' in grammars[True]
+    assert grammars[False] == r'root ::= [A-Z] ([^\n".\\] | "." [a-z_]){9,120} "."'
+
+
+async def test_a_model_that_obeys_grammars_and_is_not_tiny_gets_the_surrounding_text() -> None:
+    text = "def f():\n    return 1\n\n\ndef g():\n    return f()\n"
+    _, after, table = await rewritten(
+        text, fenced("    return 2\n"), lines=(2, 2), obeys_grammar=True
+    )
+    assert after == text.replace("1", "2")
+    assert "def g():" in table.model.requests[0].messages[-1].content
 
 
 # -- prose, by a model too small for a paragraph -------------------------------------------------
@@ -296,7 +319,7 @@ async def corrected(
         return say(request.messages[-1].content.replace(" are ", " is "))
 
     _, after, table = await rewritten(
-        text, *[answer] * 20, lines=(first, 99), path=path, prompt=prompt, constrained=True
+        text, *[answer] * 20, lines=(first, 99), path=path, prompt=prompt, is_tiny=True
     )
     return after, [request.messages[-1].content for request in table.model.requests]
 
@@ -344,7 +367,7 @@ async def test_an_answer_that_is_another_line_is_not_taken(answer: str) -> None:
         lines=(1, 1),
         path="/ws/a.md",
         prompt="fix typos",
-        constrained=True,
+        is_tiny=True,
     )
     assert (turn.state, after) == (TurnState.FAILED, "It are here now\n")
     assert "unchanged" in turn.error
@@ -356,7 +379,7 @@ async def test_too_much_prose_is_refused_before_the_model_is_asked() -> None:
         lines=(1, 61),
         path="/ws/a.md",
         prompt="fix typos",
-        constrained=True,
+        is_tiny=True,
     )
     assert "handles at most 60 at a time" in turn.error
     assert table.model.requests == []

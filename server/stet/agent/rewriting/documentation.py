@@ -24,7 +24,7 @@ MAX_CHARACTERS = 4000
 _REQUEST_WORDS = re.compile(
     r"\b(doc ?strings?|document|documentation|doc comments?|jsdoc|comments?)\b", re.IGNORECASE
 )
-# Without a grammar, a small model writes "this is a bit of a complex function"; a sentence that
+# Without a list, a tiny model writes "this is a bit of a complex function"; a sentence that
 # begins with a verb describes the code. A full stop ends it, except inside a dotted name.
 _VERBS = (
     "Build", "Calculate", "Check", "Close", "Collect", "Combine", "Compare", "Compute", "Convert",
@@ -36,7 +36,8 @@ _VERBS = (
     "Show", "Sort", "Split", "Start", "Stop", "Store", "Tell", "Test", "Turn", "Update",
     "Validate", "Wait", "Wrap", "Write", "Yield",
 )  # fmt: skip
-_SENTENCE = (
+_SENTENCE = r'root ::= [A-Z] ([^\n".\\] | "." [a-z_]){9,120} "."'
+_VERB_SENTENCE = (
     r'root ::= verb " " ([^\n".\\] | "." [a-z_]){9,100} "."'
     "\nverb ::= " + " | ".join(f'"{verb}"' for verb in _VERBS)
 )
@@ -102,13 +103,18 @@ def wants_documentation(passage: RewritePassage) -> bool:
     return not known_prose and _REQUEST_WORDS.search(passage.prompt) is not None
 
 
-def plan(passage: RewritePassage) -> RewritePlan:
+def plan(passage: RewritePassage, *, is_tiny: bool) -> RewritePlan:
     """Return a plan that asks for a line of documentation for each function without one.
+
+    Args:
+        passage: The functions.
+        is_tiny: Whether the model is a tiny one: its sentence must begin with a verb of a list.
 
     Raises:
         TurnFailed: If there is nothing to document, or too much.
     """
     places = _find_slots(passage)
+    grammar = _VERB_SENTENCE if is_tiny else _SENTENCE
 
     def finish(answers: Sequence[str]) -> str:
         lines = passage.lines
@@ -119,14 +125,14 @@ def plan(passage: RewritePassage) -> RewritePlan:
             lines.insert(place.line + number, line)
         return "".join(lines)
 
-    return RewritePlan(tuple(_request(place) for place in places), finish)
+    return RewritePlan(tuple(_request(place, grammar) for place in places), finish)
 
 
-def _request(place: _DocumentationSlot) -> Request:
+def _request(place: _DocumentationSlot, grammar: str) -> Request:
     examples = ((_question(code, name), sentence) for name, code, sentence in _EXAMPLES)
     question = _question(place.code, place.name)
     messages = example_messages(prompt("document"), examples, question)
-    return Request(messages, grammar=_SENTENCE, max_tokens=120)
+    return Request(messages, grammar=grammar, max_tokens=120)
 
 
 def _question(code: str, name: str) -> str:

@@ -274,27 +274,27 @@ _FEWEST_TOKENS = 256
 _MARK = "selection"
 
 
-def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
+def plan(passage: RewritePassage, *, is_tiny: bool) -> RewritePlan:
     """Return a plan that asks for the whole new text in one request.
 
     Args:
         passage: The passage to rewrite.
-        small: Whether the model is the embedded one: it would copy the text around the selection,
-            so this text is not shown, and it may generate text without end.
+        is_tiny: Whether the model is a tiny one: it would copy the text around the selection, so
+            this text is not shown, and it may generate text without end.
     """
     mark = _mark_for(passage)
-    known_examples = (_COMPREHENSION, _SENTENCE if small else _PHRASE)
+    known_examples = (_COMPREHENSION, _SENTENCE if is_tiny else _PHRASE)
     examples = []
     for known, request, before, after, (head, tail) in known_examples:
-        around = "" if small else _marked(f"example.{known}", (head, before, tail), 1, _MARK)
+        around = "" if is_tiny else _marked(f"example.{known}", (head, before, tail), 1, _MARK)
         examples.append((_question(request, known, before, around), f"```\n{after}```"))
     parts = (passage.before, passage.text, passage.after)
     first = passage.first_line - n_breaks(passage.before)
-    around = "" if small else _marked(passage.name, parts, first, mark)
+    around = "" if is_tiny else _marked(passage.name, parts, first, mark)
     question = _question(passage.prompt, passage.language, passage.text, around)
-    system = prompt("rewrite_small" if small else "rewrite")
-    # A small model may generate text without end. No rewrite is three times as long as its text.
-    cap = max(_FEWEST_TOKENS, len(passage.text)) if small else None
+    system = prompt("rewrite_small" if is_tiny else "rewrite")
+    # A tiny model may generate text without end. No rewrite is three times as long as its text.
+    cap = max(_FEWEST_TOKENS, len(passage.text)) if is_tiny else None
     return RewritePlan(
         (Request(example_messages(system, examples, question), max_tokens=cap),),
         lambda answers: new_text(answers[0], passage, mark),

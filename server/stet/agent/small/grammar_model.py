@@ -266,7 +266,7 @@ class GrammarConstrainedModel(ModelWrapper):
     """A model that gets short prompts, under a grammar of calls.
 
     Args:
-        inner: The model; it obeys a grammar (`Model.constrained`).
+        inner: The model; it obeys a grammar (`Model.obeys_grammar`).
         ctx: The context of the turn, with the files read and the edits proposed.
         files: The files that the model may read, by the names that the model knows.
         line: The first selected line in the first of the files, 0-based, if there is a selection.

@@ -44,7 +44,8 @@ class EmbeddedModel:
     """
 
     provider = "local"
-    constrained = True
+    obeys_grammar = True
+    is_tiny = True
     context_tokens: int | None = CONTEXT_TOKENS
     name = weights.SMOLLM2.name
 
@@ -127,7 +128,7 @@ class EmbeddedModel:
             api_key=key,
             hint="Stet starts it: see the log.",
             context_tokens=CONTEXT_TOKENS,
-            constrained=True,
+            obeys_grammar=True,
             keep_alive=False,
         )
         sampling = Sampling(

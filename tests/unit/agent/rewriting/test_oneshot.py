@@ -249,7 +249,7 @@ async def test_secret_may_be_cut_if_redaction_is_off() -> None:
 
 
 async def test_the_embedded_model_rewrites_the_selection_only() -> None:
-    turn, after, table = await rewritten(LINE, "two", fenced("TWO"), constrained=True)
+    turn, after, table = await rewritten(LINE, "two", fenced("TWO"), is_tiny=True)
     assert (turn.state, after) == (TurnState.COMPLETED, "one TWO three\n"), turn.error
     assert "three" not in table.model.requests[0].messages[-1].content
 
@@ -271,7 +271,7 @@ async def test_the_embedded_model_corrects_the_selection_only(
         return say(request.messages[-1].content.replace("are", "is").replace("cie", "cei"))
 
     turn, proposed, table = await rewritten(
-        text, selected, *[correct] * 3, prompt="Correct grammar and spelling", constrained=True
+        text, selected, *[correct] * 3, prompt="Correct grammar and spelling", is_tiny=True
     )
     assert (turn.state, proposed) == (TurnState.COMPLETED, after), turn.error
     assert [request.messages[-1].content for request in table.model.requests] == asked
@@ -281,7 +281,7 @@ async def test_the_embedded_model_documents_the_lines_of_the_selection() -> None
     text = "x = 1\ndef f():\n    return 1\n"
     _, after, _ = await rewritten(
         text, "f():\n    return", say("Give one."), path="/ws/a.py", prompt="Document this",
-        constrained=True,
+        is_tiny=True,
     )  # fmt: skip
     assert after == 'x = 1\ndef f():\n    """Give one."""\n    return 1\n'
 

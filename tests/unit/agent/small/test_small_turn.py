@@ -41,7 +41,7 @@ def document(text: str) -> TextDocument:
 
 def small(*answers: str, text: str = TEXT) -> AgentHarness:
     return AgentHarness(
-        make_workspace(opened={"/ws/a.py": text}), [say(one) for one in answers], constrained=True
+        make_workspace(opened={"/ws/a.py": text}), [say(one) for one in answers], is_tiny=True
     )
 
 
@@ -112,7 +112,7 @@ async def test_question_is_answered_with_the_file_in_the_prompt() -> None:
 
 
 async def test_turn_without_a_file_fails_with_a_reason() -> None:
-    table = AgentHarness(make_workspace(), [], constrained=True)
+    table = AgentHarness(make_workspace(), [], is_tiny=True)
     turn = await table.end_of(table.start(file=None))
     assert turn.state is TurnState.FAILED
     assert turn.error.startswith("The embedded model can only edit an open file")
