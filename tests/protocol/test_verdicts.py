@@ -63,7 +63,7 @@ async def test_the_model_receives_what_the_user_made_of_its_proposals(root: Path
         await run(editor, "Go on", uri=uri)
         reported = question(server, 5)
         assert reported == (
-            f"<since_last_turn>\nStatus of your proposals:\n- {four} a.txt line 5 (four to 4): "
+            f"<since_last_turn>\nStatus of your proposals (do not propose again what the user rejected, unless they ask for it):\n- {four} a.txt line 5 (four to 4): "
             "conflict: the user has edited that text, so it can't be accepted\n    There now:\n    "
             f"| vier\n- {three} a.txt line 4 (three to 3): rejected\n    The user says: A "
             f"word\\n- h9: accepted\n- {two} in a.txt: accepted\n- {five} a.txt line 6 (five to "
@@ -162,7 +162,7 @@ async def test_a_hunk_that_is_in_the_text_is_reported_and_read_as_one_that_waits
         await editor.wait_until(lambda: "<<<<<<<" in editor.text(uri))
         [second] = (await run(editor, "Second", uri=uri))["hunks"]
         assert question(server, 2) == (
-            f"<since_last_turn>\nStatus of your proposals:\n- {first} a.txt line 2 (two to 2): "
+            f"<since_last_turn>\nStatus of your proposals (do not propose again what the user rejected, unless they ask for it):\n- {first} a.txt line 2 (two to 2): "
             "pending, as a block in the text itself\n</since_last_turn>\n"
         )
         read = server.requests[3].body["messages"][-1]["content"]
@@ -200,7 +200,7 @@ async def test_a_file_that_was_moved_removed_or_taken_back_as_accepted_is_report
         await wait_for_states(editor, **{move: "accepted", remove: "accepted"})
         await run(editor, "Go on")
         assert question(server, 5) == (
-            f"<since_last_turn>\nStatus of your proposals:\n- {remove} in d.txt: accepted\n- "
+            f"<since_last_turn>\nStatus of your proposals (do not propose again what the user rejected, unless they ask for it):\n- {remove} in d.txt: accepted\n- "
             f"{move} in m.txt: accepted, the file is now n.txt\n</since_last_turn>\n"
         )
         editor.write(root / "n.txt", "en\n")

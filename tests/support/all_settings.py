@@ -30,6 +30,8 @@ ALL: dict[str, Any] = {
         "temperature": 0.5,
         "maxOutputTokens": 900,
         "toolCalls": "text",
+        "prompt": "short",
+        "contextTokens": 8000,
         "price": {"input": 1, "cachedInput": 0.1, "output": 4.0},
     },
     "context": {
@@ -82,6 +84,8 @@ ALL_SETTINGS = Settings(
         temperature=0.5,
         max_output_tokens=900,
         tool_calls="text",
+        prompt="short",
+        context_tokens=8000,
         price=Price(1, 0.1, 4.0),
     ),
     ContextSettings(

@@ -161,6 +161,10 @@ class OpenAIServer(HttpServer):
         """Return the value for `model.baseUrl`."""
         return self.url("/v1")
 
+    def add_page(self, path: str, page: object) -> None:
+        """Add the answer to GET of a path."""
+        self._pages[path] = page
+
     def add(self, *replies: Scripted) -> None:
         """Add replies."""
         self._replies.extend(replies)

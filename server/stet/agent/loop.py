@@ -1,6 +1,6 @@
 """The loop of a turn: ask the model and run its calls, until it is done or a limit is reached."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -21,6 +21,7 @@ from stet.agent.tool_executor import (
     limit_calls,
     with_valid_arguments,
 )
+from stet.agent.tool_offer import tools_called_for
 from stet.agent.toolbox import TOOL_NAMES, Toolbox
 from stet.agent.turn import (
     LimitReached,
@@ -149,8 +150,9 @@ class AgentLoop:
         self._n_counted_messages = self._counted_tokens = 0
         """The number of messages whose tokens the provider has counted together with the tool
         definitions, and these tokens; 0 after a compaction."""
-        # Created once: the definitions stay the same even if the settings change during the turn.
+        # The definitions stay the same even if the settings change during the turn.
         self._tools = services.toolbox.definitions()
+        self._other_tools = services.toolbox.other_definitions()
         self._tool_tokens = estimate_prompt((), self._tools)
 
     async def run(self) -> Turn:
@@ -257,6 +259,7 @@ class AgentLoop:
         request = Request(
             tuple(self._messages),
             self._tools,
+            self._other_tools,
             # The definitions stay the same, so that the provider's cached prefix stays valid.
             allowed=services.toolbox.last_round_tools if self._last_round_reason else (),
             ceiling=ceiling,
@@ -299,6 +302,7 @@ class AgentLoop:
         toolbox = replace(toolbox, ctx=ctx)
         executor = ToolExecutor(self._turn, completion, toolbox, self._services.emit)
         self._turn = await executor.execute(self._messages, self._loop_detector)
+        self._extend_offer(call.name for call in completion.tool_calls)
         if self._n_dropped:
             notice = _TOO_MANY_CALLS.format(n=self._n_dropped, most=MAX_CALLS)
             self._messages.append(Message("user", notice))
@@ -315,9 +319,22 @@ class AgentLoop:
         )
         self._messages.append(Message("user", warning))
 
+    def _extend_offer(self, names: Iterable[str]) -> None:
+        """Offer these tools from the next request on, if the model is offered only some tools."""
+        by_name = {tool.name: tool for tool in self._other_tools}
+        added = [name for name in dict.fromkeys(names) if name in by_name]
+        offer = self._services.toolbox.offer
+        if offer is None or not offer.add(added):
+            return
+        # At the end, so that the beginning of the requests stays the same.
+        self._tools += tuple(by_name.pop(name) for name in added)
+        self._other_tools = tuple(by_name.values())
+        self._tool_tokens = estimate_prompt((), self._tools)
+
     def _apply_steering(self, text: str) -> None:
         """Append a message that the user sent during the turn."""
         self._services.toolbox.ctx.proposer.user_words.append(text)
+        self._extend_offer(tools_called_for(text))
         self._messages.append(Message("user", text))
         self._turn = self._turn.with_steering(text, self._now())
         self._services.emit(SteeringApplied(self._turn, text))

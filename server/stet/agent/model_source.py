@@ -25,6 +25,7 @@ from stet.llm.model import (
     Sink,
     ignore,
 )
+from stet.llm.model_profiles import FULL_PROFILE, ModelProfile
 from stet.llm.model_selection import ModelChoice, open_model, select_model
 from stet.settings.values import ModelSettings
 from stet.system.system import System
@@ -162,6 +163,11 @@ class ModelSource:
         return self._opened is not None and self._opened.model.is_tiny
 
     @property
+    def profile(self) -> ModelProfile:
+        """How the model in use is asked."""
+        return self._opened.choice.profile if self._opened else FULL_PROFILE
+
+    @property
     def window(self) -> int | None:
         """The tokens that the model in use can read; None if the number or the model is unknown."""
         return self._opened.model.context_tokens if self._opened else None
@@ -214,10 +220,14 @@ class ModelSource:
 
     async def _open(self, settings: ModelSettings) -> _OpenModel:
         async with self._lock:
-            if self._opened is None or self._opened.settings != settings:
-                await self.close()
-                choice = await select_model(settings, self._system)
-                model = await open_model(choice, settings, self._system)
-                self._opened = _OpenModel(settings, choice, model)
-                self.problem = ""
+            opened = self._opened
+            if opened and opened.settings == settings and not opened.choice.awaits_server:
+                return opened
+            choice = await select_model(settings, self._system)
+            if opened and (opened.settings, opened.choice) == (settings, choice):
+                return opened  # the server still does not report its model
+            await self.close()
+            model = await open_model(choice, self._system)
+            self._opened = _OpenModel(settings, choice, model)
+            self.problem = ""
             return self._opened

@@ -14,6 +14,7 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stet.agent.tool_offer import ToolOffer
 from stet.agent.turn import FINAL_STATES, Turn, TurnState
 from stet.agent.turn_history import MAX_ANSWER, Exchange, Prompt, TurnRecord, with_missing_results
 from stet.privacy.taint import TaintTracker
@@ -87,6 +88,8 @@ class Session:
             that the messages name. The history also contains the text of others.
         untrusted: Text by others that was shown to the model.
         approved_hosts: Hosts that a search has returned or the user has allowed.
+        offer: The tools that requests describe if the model gets the short prompt; None before the
+            first such turn.
         save_lock: Held while the session is written, so that older state is never written last.
     """
 
@@ -99,6 +102,7 @@ class Session:
     user_messages: list[str] = field(default_factory=list)
     untrusted: TaintTracker = field(default_factory=TaintTracker)
     approved_hosts: KnownAddresses = field(default_factory=KnownAddresses)
+    offer: ToolOffer | None = None
     save_lock: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
     @property

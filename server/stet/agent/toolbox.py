@@ -2,13 +2,14 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 
 from pydantic import ValidationError
 
+from stet.agent.tool_offer import ToolOffer
 from stet.agent.turn import Ask, Mode, describe_bug
 from stet.llm.api_format import MAX_NAME, match_tool, parse_object
 from stet.llm.model import Completion, ToolCall, ToolDefinition
@@ -163,16 +164,35 @@ class Toolbox:
     Attributes:
         tools: The tools that are offered.
         ctx: The ports that the tools use.
+        offer: The tools that requests describe, in short forms; None: all of them in full.
     """
 
     tools: tuple[Tool, ...]
     ctx: ToolContext
+    offer: ToolOffer | None = None
+
+    @property
+    def offered(self) -> tuple[Tool, ...]:
+        """The tools that requests describe, in order."""
+        if self.offer is None:
+            return self.tools
+        by_name = {tool.name: tool for tool in self.tools}
+        return tuple(by_name[name] for name in self.offer.names if name in by_name)
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """Return the tool definitions for the model."""
-        settings = self.ctx.reader.workspace.settings.agent
+        """Return the definitions of the offered tools for the model."""
+        return self._define(self.offered)
+
+    def other_definitions(self) -> tuple[ToolDefinition, ...]:
+        """Return the definitions of the tools that are not offered but may be called."""
+        offered = self.offered
+        return self._define(tool for tool in self.tools if tool not in offered)
+
+    def _define(self, tools: Iterable[Tool]) -> tuple[ToolDefinition, ...]:
+        settings, is_short = self.ctx.reader.workspace.settings.agent, self.offer is not None
         return tuple(
-            definition(tool, tool.listing(settings) if tool.listing else "") for tool in self.tools
+            definition(tool, tool.listing(settings) if tool.listing else "", is_short=is_short)
+            for tool in tools
         )
 
     @property
@@ -180,7 +200,7 @@ class Toolbox:
         """The names of the tools that may be called in the last round: those that act or end."""
         return tuple(
             tool.name
-            for tool in self.tools
+            for tool in self.offered
             if tool.kind is ToolKind.CONTROL or tool.group in _LAST_ROUND_GROUPS
         )
 
@@ -297,11 +317,12 @@ class Toolbox:
 
     def _parse_call(self, call: ToolCall) -> tuple[Tool, Params]:
         all_names = tuple(tool.name for tool in self.tools)
-        offered = self.last_round_tools if self.ctx.is_last_round else all_names
+        callable_names = self.last_round_tools if self.ctx.is_last_round else all_names
         tool = self._find_tool(call)
-        if tool is None or tool.name not in offered:
+        if tool is None or tool.name not in callable_names:
             where = " in the last round" if tool else ""
-            names = ", ".join(offered)
+            described = [one.name for one in self.offered if one.name in callable_names]
+            names = ", ".join(described)
             message = f"There is no tool {call.name!r}{where}. The tools are: {names}."
             raise ToolUnavailable(
                 message, _NOT_IN_LAST_ROUND if tool else f"There is no tool {call.name!r}."
@@ -341,11 +362,16 @@ class Toolbox:
 
 
 @cache
-def definition(tool: Tool, listing: str = "") -> ToolDefinition:
+def definition(tool: Tool, listing: str = "", *, is_short: bool = False) -> ToolDefinition:
     """Return the definition of a tool for the model, cached because its schema takes long.
 
-    `listing` is the text that the settings add to the description.
+    Args:
+        tool: The tool.
+        listing: The text that the settings add to the description.
+        is_short: Whether the tool's short form is used, if it has one.
     """
+    if is_short and tool.short is not None:
+        return ToolDefinition(tool.name, tool.short.description, tool.short_schema)
     description = f"{tool.description}\n\n{listing}" if listing else tool.description
     return ToolDefinition(tool.name, description, tool.schema)
 

@@ -26,6 +26,7 @@ from stet.agent.redacting_model import (
 from stet.agent.rewrite_turn import create_rewrite_plan, run_rewrite, select_passage
 from stet.agent.session import Session, TurnStart
 from stet.agent.small.small_turn import preview_small, run_small
+from stet.agent.tool_offer import ToolOffer, tools_called_for
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode, SendingDeclined, Turn
 from stet.agent.turn_history import (
@@ -38,13 +39,15 @@ from stet.agent.turn_history import (
 from stet.agent.turn_runner import TurnChannel
 from stet.context.attachment_collector import with_scope
 from stet.context.context_builder import Context, build_context
+from stet.context.context_limits import MAX_INSTRUCTIONS, limit_context
 from stet.context.context_values import ContextSection
 from stet.context.natural_language import detect_workspace_language
-from stet.context.project_instructions import NAME, project_instructions
+from stet.context.project_instructions import MAX_ALL, NAME, project_instructions
 from stet.context.since_last_turn import cut_off, since_last_turn_section
 from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.llm.model import ContextOverflow, Message, Model, estimate_prompt
 from stet.llm.model_endpoint import host_of
+from stet.llm.model_profiles import ModelProfile
 from stet.llm.providers import is_free
 from stet.privacy.redactor import Redactor
 from stet.review.feedback import FeedbackDelta, collect_feedback
@@ -202,13 +205,15 @@ class TurnPipeline:
                 ask, task = await start_comment_turn(turn.ask, turn.ask.comment, self._workspace)
                 turn = replace(turn, ask=ask)
                 model_ask = replace(ask, prompt=ask.prompt + task.note)
-            inputs = await asyncio.to_thread(self._input_collector(model_ask, session))
+            profile = self.models.profile
+            inputs = await asyncio.to_thread(self._input_collector(model_ask, session, profile))
             turn = replace(turn, notes=(*turn.notes, *inputs.context.problems))
             if task is None and turn.ask.is_users:  # text by others must not approve a host
                 session.record_user_message(turn.ask.prompt)
             ctx = self._tool_context(turn, session, inputs, channel.ask_question)
             ctx.proposer.untrusted.add(f"the project's {NAME}", inputs.options.project)
-            toolbox = self._toolbox(turn.ask, ctx)
+            session.offer = _next_offer(session, turn.ask, profile)
+            toolbox = self._toolbox(turn.ask, ctx, session.offer)
             services = TurnServices(
                 model,
                 toolbox,
@@ -243,9 +248,9 @@ class TurnPipeline:
                     raise
             return ended if task is None else await propose_removal(ended, ctx, task)
 
-    def _toolbox(self, ask: Ask, ctx: ToolContext) -> Toolbox:
+    def _toolbox(self, ask: Ask, ctx: ToolContext, offer: ToolOffer | None) -> Toolbox:
         settings, has_web = self._workspace.settings.agent, ctx.web is not None
-        return Toolbox(tools_for(ask, settings, has_web=has_web), ctx)
+        return Toolbox(tools_for(ask, settings, has_web=has_web), ctx, offer)
 
     def _with_pricing(self, turn: Turn, provider: str) -> Turn:
         """Return the turn with its model's pricing.
@@ -270,7 +275,9 @@ class TurnPipeline:
         """Build the messages of a turn's first request: constant parts first, the question last."""
         settings = self._workspace.settings
         rules = toolbox.ctx.proposer.rules
-        system = Message("system", system_prompt(ask.mode, rules, inputs.options))
+        is_short = toolbox.offer is not None
+        text = system_prompt(ask.mode, rules, inputs.options, is_short=is_short)
+        system = Message("system", text)
         question = Message("user", inputs.feedback_text + inputs.context.text)
         others = estimate_prompt((system, question), toolbox.definitions())
         history = recent_exchanges(session.history, settings.agent.history_length)
@@ -284,7 +291,8 @@ class TurnPipeline:
         Raises:
             TurnFailed: If the question could not be asked, for example because nothing is selected.
         """
-        inputs = await asyncio.to_thread(self._input_collector(ask, session))
+        profile = self.models.profile
+        inputs = await asyncio.to_thread(self._input_collector(ask, session, profile))
         if ask.mode is Mode.REWRITE:
             document = next((d for d in inputs.context.shown if ask.place.uri == d.uri), None)
             models, snapshot = self.models, self._workspace.snapshot()
@@ -303,7 +311,7 @@ class TurnPipeline:
         ctx = self._tool_context(Turn(id="", ask=ask), session, inputs)
         if self.models.is_tiny:
             return redact_parts(preview_small(ask, ctx), self._redactor())
-        tools = self._toolbox(ask, ctx)
+        tools = self._toolbox(ask, ctx, _next_offer(session, ask, profile))
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)
         definitions = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -335,10 +343,14 @@ class TurnPipeline:
         escaping = TokenEscapingModel(model)
         return RedactingModel(escaping, self._redactor(), self._workspace.request_log, origin, now)
 
-    def _input_collector(self, ask: Ask, session: Session) -> Callable[[], TurnInputs]:
+    def _input_collector(
+        self, ask: Ask, session: Session, profile: ModelProfile
+    ) -> Callable[[], TurnInputs]:
         """Return a function that collects the inputs; it blocks on the disk."""
         attachments = self._with_attachments(ask).attachments or Attachments()
         snapshot = with_scope(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
+        snapshot = replace(snapshot, settings=limit_context(snapshot.settings, profile))
+        max_instructions = MAX_INSTRUCTIONS if profile.is_short else MAX_ALL
         hunks, knowledge = self._ledger.hunks(chat=ask.chat), session.knowledge
         before = session.active
         uri = ask.place.uri or snapshot.activity.active
@@ -371,7 +383,7 @@ class TurnPipeline:
                     [as_shown(hunk, snapshot) for hunk in imported],
                 ),
                 linked_files(ask.place.uri, graph),
-                self._prompt_options(snapshot, uri),
+                self._prompt_options(snapshot, uri, max_instructions),
                 name,
                 epoch,
                 # Collecting the feedback has checked the ignore files of all shown files.
@@ -386,7 +398,9 @@ class TurnPipeline:
             return ask
         return replace(ask, attachments=self._workspace.attachments)
 
-    def _prompt_options(self, snapshot: Snapshot, uri: str | None) -> PromptOptions:
+    def _prompt_options(
+        self, snapshot: Snapshot, uri: str | None, max_instructions: int
+    ) -> PromptOptions:
         """Return the options of the system prompt for a document. Blocks on the disk."""
         roots = snapshot.roots
         if roots not in self._languages:  # detected once: the prompt starts the same
@@ -394,7 +408,7 @@ class TurnPipeline:
         return PromptOptions(
             snapshot.settings.agent.character,
             self._languages[roots],
-            project_instructions(snapshot, uri),
+            project_instructions(snapshot, uri, max_instructions),
         )
 
     def _token_confirmation(self, channel: TurnChannel) -> Callable[[Turn, int], Awaitable[None]]:
@@ -441,6 +455,15 @@ class TurnPipeline:
             web=open_web(snapshot.settings.web, snapshot.system, session.approved_hosts),
             editor=self._editor,
         )
+
+
+def _next_offer(session: Session, ask: Ask, profile: ModelProfile) -> ToolOffer | None:
+    """Return the tools that a question offers in a chat; None for all of them."""
+    if not profile.is_short:
+        return None
+    offer = session.offer.copy() if session.offer else ToolOffer.of_history(session.history)
+    offer.add(tools_called_for(ask.prompt))
+    return offer
 
 
 def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:

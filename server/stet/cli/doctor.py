@@ -233,15 +233,15 @@ async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
     except NoModel as error:
         return [Finding("problem", "model", "none", str(error))]
     chosen = Finding("ok", "model", describe_choice(choice))
-    return [chosen, await _probe(choice, settings, system)]
+    return [chosen, await _probe(choice, system)]
 
 
-async def _probe(choice: ModelChoice, settings: ModelSettings, system: System) -> Finding:
+async def _probe(choice: ModelChoice, system: System) -> Finding:
     """Report whether the model answers a one-word question."""
     request = Request((Message("user", "Answer with the one word: yes"),), max_tokens=16)
     began = system.monotonic()
     try:
-        model = await open_model(choice, settings, system)
+        model = await open_model(choice, system)
         try:
             async with asyncio.timeout(PROBE_SECONDS):
                 completion = await model.complete(request, lambda _: None)

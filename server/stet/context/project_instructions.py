@@ -21,13 +21,18 @@ MAX_ALL = 16_000
 """The maximum number of code points of all files together."""
 
 
-def project_instructions(snapshot: Snapshot, uri: str | None) -> str:
-    """Return the project's instructions for the model, the nearest first.
+def project_instructions(snapshot: Snapshot, uri: str | None, max_characters: int = MAX_ALL) -> str:
+    """Return the project's instructions for the model, the nearest first. Blocks on the disk.
 
-    Return "" if there are no instructions. Blocks on the disk. `uri` is the document of the
-    question.
+    Args:
+        snapshot: The workspace.
+        uri: The document of the question; None for no document.
+        max_characters: The most code points of all files together.
+
+    Returns:
+        The instructions; "" if there are none.
     """
-    left = MAX_ALL
+    left = max_characters
     elements = []
     for folder in _folders(snapshot, uri):
         document = snapshot.show_or_none(uri_of(folder / NAME))

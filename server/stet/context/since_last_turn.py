@@ -41,6 +41,8 @@ _IMPORTED = (
     "left out of what you see (leave their lines as they are):"
 )
 
+_STATUS = "Status of your proposals (do not propose again what the user rejected, unless they ask for it):"
+
 Truncate = Callable[[str, int], str]
 """A function that returns the beginning of a line, at most the given number of characters."""
 _Item = tuple[str, ...]
@@ -72,7 +74,7 @@ def since_last_turn_section(
     opened = [] if moved is None else [(_active_file_line(*moved),)]
     parts = (
         ("The user has gone to another file since their last question:", opened),
-        ("Status of your proposals:", list(_outcome_items(feedback.outcomes, truncate))),
+        (_STATUS, list(_outcome_items(feedback.outcomes, truncate))),
         (_IMPORTED, [(_imported_item(hunk),) for hunk in imported]),
         ("Changed since you saw it, not by your proposals:", changed),
     )

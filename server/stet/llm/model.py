@@ -152,6 +152,7 @@ class Request:
     Attributes:
         messages: The conversation, system message first.
         tools: The tools that the model may call; empty for a text answer only.
+        others: Tools that are not described but may be called by name, too.
         allowed: Names of the tools that may be called in this round; empty: all of `tools`. If a
             provider has no such parameter, all tools can be called.
         grammar: A GBNF grammar the answer must follow; only models with `obeys_grammar` obey it.
@@ -164,6 +165,7 @@ class Request:
 
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...] = ()
+    others: tuple[ToolDefinition, ...] = ()
     allowed: tuple[str, ...] = ()
     grammar: str = ""
     max_tokens: int | None = None

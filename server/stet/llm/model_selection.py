@@ -1,133 +1,30 @@
 """The choice of the model, and its reason.
 
 `select_model` inspects the machine and decides, `decide_model` is the decision as a pure function
-of the settings, the environment and the facts found, and `open_model` makes a `Model` of the
-choice. The order of `auto` is part of the contract: the model that the settings name;
+of the settings, the environment and the facts found, `with_profile` adds how the model is asked,
+and `open_model` makes a `Model` of the choice. The order of `auto` is part of the contract: the model that the settings name;
 OPENAI_API_KEY; another provider's key; a local server that identifies itself; the embedded model;
 else `NoModel` with the way to get one. A key is sent to its own provider only, or where the user's
 settings send it by name.
-
-Local servers are asked over loopback. Ollama and LM Studio have known ports and answers.
-Ports 8000 and 8080 are never asked: any program may answer there. No secret is sent.
 """
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import CONTEXT_TOKENS, EmbeddedModel
+from stet.llm.local_servers import LocalServer, ServedModel, find_local_servers, find_served_model
 from stet.llm.model import Model, NoModel
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, hostname_of
+from stet.llm.model_profiles import FULL_PROFILE, ModelFacts, ModelProfile, choose_profile
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.providers import COMPATIBLE, HOSTED, LOCAL_SERVERS, PROVIDERS, ProviderSpec
 from stet.llm.scripted_model import ScriptedModel
 from stet.llm.text_protocol import TextProtocolModel
 from stet.settings.values import ModelSettings
 from stet.system.system import System
-from stet.text.bounded_input import parse_bounded
-
-PROBE_SECONDS = 0.3
-MAX_ANSWER_BYTES = 1_000_000
-MAX_PARTS = 50_000
-OLLAMA_PORT = 11434
-LOCAL_TEMPERATURE = 0.2
-"""The sampling temperature for a server on this machine, unless the user sets another."""
-LOCAL_MAX_TOKENS = 4_096
-"""The most tokens of an answer of such a server, unless the user sets another limit."""
-LM_STUDIO_PORT = 1234
-_HEADERS = "Accept-Encoding: identity\r\nConnection: close\r\n"
-
-
-@dataclass(frozen=True, slots=True)
-class LocalServer:
-    """A server that runs on this machine.
-
-    Attributes:
-        provider: The name of the preset.
-        base_url: The base URL of the server.
-        models: The server's chat models, the preferred one first.
-        context_tokens: The context window of the first model, or None if it is not known.
-    """
-
-    provider: Literal["ollama", "lmstudio"]
-    base_url: str
-    models: tuple[str, ...]
-    context_tokens: int | None = None
-
-
-async def find_local_servers(
-    ollama_port: int = OLLAMA_PORT, lm_studio_port: int = LM_STUDIO_PORT
-) -> tuple[LocalServer, ...]:
-    """Return the servers that identify themselves within `PROBE_SECONDS`, Ollama first."""
-    found = await asyncio.gather(_ollama(ollama_port), _lm_studio(lm_studio_port))
-    return tuple(server for server in found if server is not None)
-
-
-async def _ollama(port: int) -> LocalServer | None:
-    """Find Ollama, which identifies itself at its root and lists its models at `/api/tags`."""
-    root, tags = await asyncio.gather(_get_body(port, "/"), _get_body(port, "/api/tags"))
-    if root is None or root.strip() != b"Ollama is running":
-        return None
-    names = [str(entry["name"]) for entry in _entries(tags, "models") if "name" in entry]
-    chat = tuple(name for name in names if "embed" not in name)
-    return LocalServer("ollama", f"http://127.0.0.1:{port}/v1", chat)
-
-
-async def _lm_studio(port: int) -> LocalServer | None:
-    """Find LM Studio: only it has `/api/v0/models`, where each model has a type and a state."""
-    listed = await _get_body(port, "/api/v0/models")
-    entries = [one for one in _entries(listed, "data") if "id" in one and "state" in one]
-    if not entries:
-        return None
-    chat = [one for one in entries if one.get("type") in {"llm", "vlm"}]
-    chat.sort(key=lambda one: one["state"] != "loaded")
-    first = chat[0] if chat else {}
-    limit = first.get("loaded_context_length") or first.get("max_context_length")
-    names = tuple(str(one["id"]) for one in chat)
-    context_tokens = limit if isinstance(limit, int) else None
-    return LocalServer("lmstudio", f"http://127.0.0.1:{port}/v1", names, context_tokens)
-
-
-def _entries(body: bytes | None, key: str) -> list[dict[str, Any]]:
-    """Return the objects in the list at `key` of a JSON object. Return an empty list if the value
-    has another form.
-    """
-    try:
-        data = parse_bounded(body or b"", MAX_PARTS)
-    except ValueError:
-        return []
-    entries = data.get(key) if isinstance(data, dict) else None
-    return [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
-
-
-async def _get_body(port: int, path: str) -> bytes | None:
-    """Return the body of a successful GET on loopback, or None. Take at most `PROBE_SECONDS`."""
-    try:
-        async with asyncio.timeout(PROBE_SECONDS):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            try:
-                # HTTP/1.0, so that the answer ends with the connection and is not chunked.
-                head = f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n{_HEADERS}\r\n"
-                writer.write(head.encode())
-                answer = await _read_all(reader)
-            finally:
-                writer.close()
-    except (OSError, TimeoutError):
-        return None
-    first, _, body = answer.partition(b"\r\n\r\n")
-    status = first.split(b"\r\n", 1)[0].split(b" ")
-    return body if len(status) > 1 and status[1] == b"200" else None
-
-
-async def _read_all(reader: asyncio.StreamReader) -> bytes:
-    answer = b""
-    while len(answer) < MAX_ANSWER_BYTES and (piece := await reader.read(65536)):
-        answer += piece
-    return answer
-
 
 _AUTOMATIC = tuple(preset for preset in HOSTED if preset.base_url)
 """The hosted providers for which a key alone is enough."""
@@ -148,10 +45,15 @@ class ModelChoice(ModelEndpoint):
     Attributes:
         why: One sentence for the user.
         tools: How tools are called: by the API, as text, or as the first answer shows.
+        profile: How the model is asked.
+        awaits_server: Whether a server on this machine has not reported its model yet, perhaps
+            because it is not running: it is asked again before the next turn.
     """
 
     why: str = ""
     tools: Literal["native", "text", "auto"] = "native"
+    profile: ModelProfile = FULL_PROFILE
+    awaits_server: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +77,50 @@ async def select_model(settings: ModelSettings, system: System) -> ModelChoice:
     Raises:
         NoModel: With a sentence that says how to get one.
     """
-    return decide_model(settings, await inspect_environment(settings, system))
+    choice = _decide(settings, await inspect_environment(settings, system))
+    if not (_is_local(choice) and choice.is_loopback):
+        return with_profile(choice, settings)
+    served = await find_served_model(choice.base_url, choice.model, choice.api_key)
+    return replace(with_profile(choice, settings, served), awaits_server=served is None)
+
+
+def with_profile(
+    choice: ModelChoice, settings: ModelSettings, served: ServedModel | None = None
+) -> ModelChoice:
+    """Return a choice with the profile of its model.
+
+    Args:
+        choice: The choice.
+        settings: The settings, which win over the profile.
+        served: What the server reports of the model, or None.
+    """
+    served = served or ServedModel(choice.model)
+    facts = ModelFacts(
+        choice.model or served.name,
+        choice.provider if choice.provider != "scripted" else "",
+        is_local=_is_local(choice),
+        is_hosted=bool(PROVIDERS.get(choice.provider, COMPATIBLE).key_envs),
+        context_tokens=choice.context_tokens or served.context_tokens,
+        parameters=served.parameters,
+    )
+    profile = choose_profile(facts, settings)
+    tools = profile.tool_calls if choice.tools == "auto" else choice.tools
+    return replace(
+        choice,
+        model=facts.name,
+        context_tokens=profile.window,
+        why=" ".join(filter(None, (choice.why, profile.why))),
+        tools=tools,
+        profile=profile,
+    )
+
+
+def _is_local(choice: ModelChoice) -> bool:
+    """Return whether a model runs on a server for models of the user's own, or is embedded."""
+    if choice.provider == "local":
+        return True
+    preset = PROVIDERS.get(choice.provider, COMPATIBLE)
+    return preset in LOCAL_SERVERS or (preset is COMPATIBLE and choice.is_loopback)
 
 
 async def inspect_environment(settings: ModelSettings, system: System) -> ModelEnvironment:
@@ -189,7 +134,16 @@ async def inspect_environment(settings: ModelSettings, system: System) -> ModelE
 
 
 def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
-    """Return the model to use.
+    """Return the model to use, with the profile that its name suggests.
+
+    Raises:
+        NoModel: With a sentence that says how to get one.
+    """
+    return with_profile(_decide(settings, environment), settings)
+
+
+def _decide(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
+    """Return the model to use, without its profile.
 
     Raises:
         NoModel: With a sentence that says how to get one.
@@ -205,7 +159,7 @@ def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> Mode
     return _automatic(settings, environment)
 
 
-async def open_model(choice: ModelChoice, settings: ModelSettings, system: System) -> Model:
+async def open_model(choice: ModelChoice, system: System) -> Model:
     """Return a `Model` for the choice. Nothing is sent, started or imported yet; only a script's
     file is read.
 
@@ -218,26 +172,11 @@ async def open_model(choice: ModelChoice, settings: ModelSettings, system: Syste
         return TextProtocolModel(EmbeddedModel(system), always=True)
     preset = PROVIDERS.get(choice.provider, COMPATIBLE)
     endpoint = replace(choice, max_tokens_field=preset.max_tokens_field, hint=preset.hint)
-    sampling = _sampling(settings, preset, is_loopback=endpoint.is_loopback)
+    sampling = Sampling(choice.profile.temperature, choice.profile.max_tokens)
     model = OpenAIModel(endpoint, system, sampling=sampling)
     if choice.tools == "native":
         return model
     return TextProtocolModel(model, always=choice.tools == "text")
-
-
-def _sampling(settings: ModelSettings, preset: ProviderSpec, *, is_loopback: bool) -> Sampling:
-    """Return the parameters of requests: the user's, and defaults for a server on this machine.
-
-    Such a server samples at its own default, llama.cpp at 0.8, at which small models miss edits;
-    and a small model that repeats itself would write for minutes.
-    """
-    given = Sampling(settings.temperature, settings.max_output_tokens)
-    if preset not in LOCAL_SERVERS and not (preset is COMPATIBLE and is_loopback):
-        return given
-    return Sampling(
-        LOCAL_TEMPERATURE if given.temperature is None else given.temperature,
-        LOCAL_MAX_TOKENS if given.max_tokens is None else given.max_tokens,
-    )
 
 
 def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:

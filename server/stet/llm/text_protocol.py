@@ -91,7 +91,11 @@ def escape_tags(text: str) -> str:
 
 
 def parse_answer(
-    text: str, tools: Sequence[ToolDefinition], *, is_cut: bool
+    text: str,
+    tools: Sequence[ToolDefinition],
+    others: Sequence[ToolDefinition] = (),
+    *,
+    is_cut: bool,
 ) -> tuple[str, tuple[ToolCall, ...]]:
     """Return the text of a model's answer and the calls in it.
 
@@ -99,10 +103,13 @@ def parse_answer(
         text: The whole answer.
         tools: The tools offered to the model: outside a tag, only an object that fits one of them
             is a call.
+        others: Tools that were not described but may be called.
         is_cut: Whether the answer ended for lack of tokens: an incomplete call is dropped, not
             guessed.
     """
     written = read_written_calls(text, tools, is_cut=is_cut)
+    if not written.calls and others:
+        written = read_written_calls(text, (*tools, *others), is_cut=is_cut)
     if written.calls:
         return written
     calls: list[ToolCall] = []
@@ -181,12 +188,12 @@ class TextProtocolModel(ModelWrapper):
         """Complete the request with native tool calls; read calls in an answer without any."""
         if not request.tools:
             return await self.inner.complete(request, on_text, on_wait)
-        gate = StreamGate(on_text, request.tools)
+        gate = StreamGate(on_text, (*request.tools, *request.others))
         answer = await self.inner.complete(request, gate.write, gate.restarting(on_wait))
         text, calls = answer.text, answer.tool_calls
         if not calls and answer.stop_reason is StopReason.STOP:
             # A long answer takes more than 5 ms.
-            text, calls = await asyncio.to_thread(read_written_calls, text, request.tools)
+            text, calls = await asyncio.to_thread(_read_calls, text, request)
         gate.finish(text)
         if calls and not answer.tool_calls:
             answer = replace(answer, stop_reason=StopReason.TOOL_CALLS)
@@ -196,17 +203,25 @@ class TextProtocolModel(ModelWrapper):
         """Complete the request in plain text and find the calls in the model's words."""
         if not request.tools:
             return await self.inner.complete(_to_text_request(request), on_text, on_wait)
-        gate = StreamGate(on_text, request.tools)
+        gate = StreamGate(on_text, (*request.tools, *request.others))
         answer = await self.inner.complete(
             _to_text_request(request), gate.write, gate.restarting(on_wait)
         )
         is_cut = answer.stop_reason is StopReason.LENGTH
         text, calls = await asyncio.to_thread(
-            parse_answer, answer.text, request.tools, is_cut=is_cut
+            parse_answer, answer.text, request.tools, request.others, is_cut=is_cut
         )
         gate.finish(text)
         reason = StopReason.TOOL_CALLS if calls and not is_cut else answer.stop_reason
         return replace(answer, text=text, tool_calls=calls, stop_reason=reason)
+
+
+def _read_calls(text: str, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
+    """Return the text of an answer and the calls in it, of described tools if there are any."""
+    written = read_written_calls(text, request.tools)
+    if written.calls or not request.others:
+        return written
+    return read_written_calls(text, (*request.tools, *request.others))
 
 
 def _to_text_request(request: Request) -> Request:

@@ -61,6 +61,8 @@ class ModelSettings:
     temperature: Annotated[float, Bounds(0, 2)] | None = None
     max_output_tokens: Annotated[int, Bounds(1)] | None = None
     tool_calls: Literal["auto", "native", "text"] = "auto"
+    prompt: Literal["auto", "short", "full"] = "auto"
+    context_tokens: Annotated[int, Bounds(1_000)] | None = None
     price: Price = field(default_factory=Price)
 
 

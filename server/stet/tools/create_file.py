@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
+from stet.tools.tool import Params, ShortForm, Tool, ToolContext, ToolGroup, ToolKind
 
 
 class CreateFile(Params):
@@ -25,4 +25,11 @@ async def run(params: CreateFile, ctx: ToolContext) -> str:
     return f"Proposed {hunk.id}: the new file {params.file}. It waits for the user.\n"
 
 
-CREATE_FILE = Tool("create_file", ToolGroup.ACTION, ToolKind.WRITE, CreateFile, run)
+CREATE_FILE = Tool(
+    "create_file",
+    ToolGroup.ACTION,
+    ToolKind.WRITE,
+    CreateFile,
+    run,
+    short=ShortForm("Propose a new file.", ("file", "content")),
+)

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
+from stet.tools.tool import Params, ShortForm, Tool, ToolContext, ToolGroup, ToolKind
 
 
 class Done(Params):
@@ -17,4 +17,11 @@ async def run(params: Done, ctx: ToolContext) -> str:
     return "Finished.\n"
 
 
-DONE = Tool("done", ToolGroup.ACTION, ToolKind.CONTROL, Done, run)
+DONE = Tool(
+    "done",
+    ToolGroup.ACTION,
+    ToolKind.CONTROL,
+    Done,
+    run,
+    short=ShortForm("Say that the work is finished. Call it last.", ("summary",)),
+)

@@ -6,7 +6,7 @@ import itertools
 from pydantic import Field
 
 from stet.tools.file_globs import parse_glob
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
+from stet.tools.tool import Params, ShortForm, Tool, ToolContext, ToolGroup, ToolKind
 from stet.workspace.names import without_folders
 from stet.workspace.snapshot import Snapshot
 
@@ -50,4 +50,11 @@ def _names(params: ListFiles, snapshot: Snapshot) -> tuple[list[str], bool]:
     return names[: params.limit], len(names) > params.limit
 
 
-LIST_FILES = Tool("list_files", ToolGroup.WORKSPACE, ToolKind.READ, ListFiles, run)
+LIST_FILES = Tool(
+    "list_files",
+    ToolGroup.WORKSPACE,
+    ToolKind.READ,
+    ListFiles,
+    run,
+    short=ShortForm("List the files of the workspace.", (), ("folder",)),
+)

@@ -8,7 +8,7 @@ from pydantic import Field
 from stet.review.resolve.pending_view import PendingView, render_listing
 from stet.text.document import TextDocument
 from stet.tools.file_reader import pending_file_or_raise
-from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
+from stet.tools.tool import Params, ShortForm, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 
 MAX_LINES = 1000
 MAX_CHARACTERS = 60_000
@@ -74,4 +74,11 @@ def _fitting(lines: Sequence[str]) -> int:
     return sum(size <= MAX_CHARACTERS for size in sizes)
 
 
-READ_FILE = Tool("read_file", ToolGroup.WORKSPACE, ToolKind.READ, ReadFile, run)
+READ_FILE = Tool(
+    "read_file",
+    ToolGroup.WORKSPACE,
+    ToolKind.READ,
+    ReadFile,
+    run,
+    short=ShortForm("Read a file. Its lines come back numbered.", ("file",), ("start_line",)),
+)

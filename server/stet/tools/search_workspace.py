@@ -10,7 +10,7 @@ from stet.privacy.redactor import Redactor
 from stet.search.word_search import SearchMode, SearchPassage, SearchQuery, SearchResults
 from stet.text.escape import escape_line
 from stet.text.render import MAX_LINE, join_bounded
-from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
+from stet.tools.tool import Params, ShortForm, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.grep import GrepHit, InvalidRegex, describe_unsearched, grep
 from stet.workspace.grep_helper import MAX_LINE as MAX_HIT
 from stet.workspace.names import without_folders
@@ -113,5 +113,10 @@ def _quoted(text: str, redactor: Redactor | None) -> str:
 
 
 SEARCH_WORKSPACE = Tool(
-    "search_workspace", ToolGroup.WORKSPACE, ToolKind.READ, SearchWorkspace, run
+    "search_workspace",
+    ToolGroup.WORKSPACE,
+    ToolKind.READ,
+    SearchWorkspace,
+    run,
+    short=ShortForm("Find lines in all files by words. Results are `path:line: text`.", ("query",)),
 )

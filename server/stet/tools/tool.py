@@ -132,6 +132,21 @@ class BatchHandler:
 
 
 @dataclass(frozen=True, slots=True)
+class ShortForm:
+    """The description of a tool for a model with the short prompt.
+
+    Attributes:
+        description: One or two sentences.
+        required: The arguments that the model must give.
+        optional: Other arguments that are described.
+    """
+
+    description: str
+    required: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One tool.
 
@@ -147,6 +162,7 @@ class Tool:
             offered.
         has_sections: Whether the result consists of sections of the context, in which untrusted
             text is already escaped. The result of any other tool is escaped for the model.
+        short: The description for a model with the short prompt; None for the usual one.
     """
 
     name: str
@@ -157,6 +173,7 @@ class Tool:
     batch_handler: BatchHandler | None = None
     listing: Callable[[AgentSettings], str] | None = None
     has_sections: bool = False
+    short: ShortForm | None = None
 
     @property
     def description(self) -> str:
@@ -173,6 +190,16 @@ class Tool:
         for prop in schema.get("properties", {}).values():
             _simplify_property(prop)
         return schema
+
+    @property
+    def short_schema(self) -> Mapping[str, Any]:
+        """The JSON schema of the arguments that the short form describes."""
+        schema = self.schema
+        if self.short is None:
+            return schema
+        names = (*self.short.required, *self.short.optional)
+        properties = {name: schema["properties"][name] for name in names}
+        return {"properties": properties, "required": list(self.short.required), "type": "object"}
 
 
 def _simplify_property(prop: dict[str, Any]) -> None:

@@ -42,7 +42,7 @@ async def test_next_turn_begins_with_the_decisions() -> None:
     at.type(WireEdit(2, 0, 2, 5, "drei"))
     await at.ask()
     assert asked(at, 4) == (
-        "<since_last_turn>\nStatus of your proposals:\n- h2 a.py line 3 (three to 3): conflict: "
+        "<since_last_turn>\nStatus of your proposals (do not propose again what the user rejected, unless they ask for it):\n- h2 a.py line 3 (three to 3): conflict: "
         "the user has edited that text, so it can't be accepted\n    There now:\n    | drei\n- "
         "h1 a.py line 2 (two to 2): rejected\n    The user says: Keep the word\n- h3 a.py line "
         "4 (four to 4): pending\nChanged since you saw it, not by your proposals:\n- a.py:\n    "

@@ -52,7 +52,7 @@ def test_each_change_has_its_line() -> None:
     )  # fmt: skip
     assert text_of(*verdicts, files=files) == snapshot("""\
 <since_last_turn>
-Status of your proposals:
+Status of your proposals (do not propose again what the user rejected, unless they ask for it):
 - h1 a.py line 3 (Rename): conflict: the user has edited that text, so it can't be accepted
     There now:
     | mine

@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 
 from stet.llm.embedded.weights import HOW_TO_GET_RUNTIME, HOW_TO_GET_WEIGHTS
+from stet.llm.local_servers import LocalServer
 from stet.llm.model import NoModel
 from stet.llm.model_selection import (
-    LocalServer,
     ModelChoice,
     ModelEnvironment,
     decide_model,
     open_model,
+    with_profile,
 )
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.providers import PROVIDERS
@@ -186,7 +187,7 @@ def test_azure_gets_its_deployment_and_version() -> None:
 )
 async def test_tool_calls_use_the_protocol_of_the_model(choice: ModelChoice, tools: str) -> None:
     assert choice.tools == tools
-    model = await open_model(choice, ModelSettings(), System())
+    model = await open_model(choice, System())
     assert isinstance(model, OpenAIModel if tools == "native" else TextProtocolModel)
     assert (model.provider, model.name) == (choice.provider, choice.model)
     await model.close()
@@ -207,7 +208,7 @@ async def test_server_on_this_machine_gets_a_low_temperature_and_a_limit(
 ) -> None:
     async with OpenAIServer([say("Hello.")]) as server:
         choice = ModelChoice(provider, server.base_url, "m", api_key="k")
-        model = await open_model(choice, settings, System())
+        model = await open_model(with_profile(choice, settings), System())
         await ModelOutput().ask(model)
         await model.close()
     body = server.requests[0].body

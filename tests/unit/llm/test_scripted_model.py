@@ -74,7 +74,7 @@ async def test_a_script_is_read_from_a_file_that_the_environment_names(
     monkeypatch.setenv("STET_SCRIPTED_MODEL", str(path))
     system = System()
     choice = await select_model(ModelSettings(provider="openai"), system)
-    model = await open_model(choice, ModelSettings(), system)
+    model = await open_model(choice, system)
     first, second = await ModelOutput().ask(model), await ModelOutput().ask(model)
     assert (first.text, first.tool_calls[0].arguments) == ("Look.", '{"path": "a"}')
     assert second.tool_calls == (ToolCall("call_2_1", "done", "{}"),)

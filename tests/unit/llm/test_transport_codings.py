@@ -13,9 +13,9 @@ from stet.bridges.opencode import opencode_schema
 from stet.bridges.opencode.opencode_address import OpenCodeAddress
 from stet.bridges.opencode.opencode_connection import OpenCodeConnection
 from stet.llm.embeddings import embed
+from stet.llm.local_servers import find_local_servers
 from stet.llm.model import ModelError
 from stet.llm.model_endpoint import ModelEndpoint
-from stet.llm.model_selection import find_local_servers
 from stet.llm.openai_model import OpenAIModel
 from stet.settings.values import SearchSettings
 from stet.system.system import System

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from stet.agent.turn import Mode
-from stet.review.policy.rules import EditRules, describe_policy
+from stet.review.policy.rules import EditRules, describe_policy, describe_restrictions
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,14 @@ class PromptOptions:
     project: str = ""
 
 
-def system_prompt(mode: Mode, rules: EditRules, options: PromptOptions) -> str:
-    """Return the system message of a turn in `mode` under `rules`."""
-    parts = [prompt("agent")]
+def system_prompt(
+    mode: Mode, rules: EditRules, options: PromptOptions, *, is_short: bool = False
+) -> str:
+    """Return the system message of a turn in `mode` under `rules`.
+
+    `is_short` selects the form for small models and windows, with only the unusual rules.
+    """
+    parts = [prompt("agent_short" if is_short else "agent")]
     if mode is Mode.ASK:
         parts.append(prompt("ask"))
     if options.language is not None:
@@ -37,7 +42,9 @@ def system_prompt(mode: Mode, rules: EditRules, options: PromptOptions) -> str:
             f"The texts of this workspace are mostly in {options.language}. Write into files in the "
             "language they are in; answer in the user's.\n"
         )
-    parts.append(f"## What you may change\n\n{describe_policy(rules)}\n")
+    policy = describe_restrictions(rules) if is_short else describe_policy(rules)
+    if policy:
+        parts.append(f"## What you may change\n\n{policy}\n")
     if options.character.strip():
         parts.append(
             f"## Character\n\nThe user wants you to be so:\n\n{options.character.strip()}\n"

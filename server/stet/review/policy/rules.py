@@ -340,6 +340,18 @@ def policy_sentences(rules: EditRules) -> dict[str, str]:
     return first | {names: one for names, one in _SENTENCES.items() if not capabilities.get(names)}
 
 
+_USUAL = frozenset(names for names in _SENTENCES if not names.startswith("edit."))
+"""The rules that hold in every turn, whatever the user has set."""
+
+
+def describe_restrictions(rules: EditRules) -> str:
+    """Return for the model only the rules that the user has made stricter, one line each, or ""."""
+    sentences = policy_sentences(rules)
+    if rules.settings.scope == EditSettings().scope:
+        sentences.pop("edit.scope", None)
+    return "\n".join(f"- {one}" for names, one in sentences.items() if names not in _USUAL)
+
+
 def describe_policy(rules: EditRules) -> str:
     """Return the rules for the model, one line each."""
     lines = [*policy_sentences(rules).values(), *(() if rules.read_only else (_ADVICE,))]

@@ -19,7 +19,15 @@ from stet.text.document import TextDocument
 from stet.text.lines import n_breaks
 from stet.tools.edit_file.edit_batch import EditBatch, EditFile, describe_new, fail_all, position_of
 from stet.tools.file_reader import pending_file_or_raise
-from stet.tools.tool import BatchHandler, Tool, ToolContext, ToolError, ToolGroup, ToolKind
+from stet.tools.tool import (
+    BatchHandler,
+    ShortForm,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolGroup,
+    ToolKind,
+)
 
 
 def has_marks(call: EditFile) -> bool:
@@ -163,4 +171,15 @@ def _batched_file(arguments: Mapping[str, object]) -> str | None:
 
 
 _BATCHES = BatchHandler(_batched_file, run_batch)
-EDIT_FILE = Tool("edit_file", ToolGroup.ACTION, ToolKind.WRITE, EditFile, run, _BATCHES)
+EDIT_FILE = Tool(
+    "edit_file",
+    ToolGroup.ACTION,
+    ToolKind.WRITE,
+    EditFile,
+    run,
+    _BATCHES,
+    short=ShortForm(
+        "Propose a change of a file: `old_text`, copied exactly from the file, becomes `new_text`.",
+        ("file", "old_text", "new_text"),
+    ),
+)

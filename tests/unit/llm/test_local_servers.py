@@ -5,7 +5,12 @@ import time
 
 import pytest
 
-from stet.llm.model_selection import LocalServer, find_local_servers
+from stet.llm.local_servers import (
+    LocalServer,
+    ServedModel,
+    find_local_servers,
+    find_served_model,
+)
 from tests.support.openai_server import OpenAIServer
 
 TAGS = {"models": [{"name": "nomic-embed-text:latest"}, {"name": "qwen3:8b"}]}
@@ -76,3 +81,38 @@ async def test_silent_server_is_not_awaited() -> None:
     assert await find_local_servers(port, port) == ()
     assert time.perf_counter() - started < 1
     server.close()
+
+
+LLAMA = {
+    "models": [{"name": "qwen"}],
+    "data": [{"id": "/m/qwen.gguf", "meta": {"n_ctx": 8192, "n_params": 1_777_088_000}}],
+}
+VLLM = {"data": [{"id": "one", "max_model_len": 16_384}, {"id": "two", "max_model_len": "many"}]}
+
+
+@pytest.mark.parametrize(
+    ("listed", "name", "served"),
+    [
+        (LLAMA, "", ServedModel("/m/qwen.gguf", 8192, 1.78)),
+        (LLAMA, "any-alias", ServedModel("/m/qwen.gguf", 8192, 1.78)),
+        (VLLM, "", ServedModel("one", 16_384)),
+        (VLLM, "two", ServedModel("two")),
+        (VLLM, "three", None),
+        ({"data": [{"id": 7}, 8], "object": "list"}, "", None),
+        ({"data": [{"id": "m", "meta": [1], "context_length": -5}]}, "", ServedModel("m")),
+        ("[[[", "", None),
+    ],
+)
+async def test_server_reports_window_and_size(
+    listed: object, name: str, served: ServedModel | None
+) -> None:
+    async with OpenAIServer(pages={"/v1/models": listed}) as server:
+        assert await find_served_model(server.base_url, name) == served
+
+
+async def test_key_of_the_settings_is_sent_to_its_address_only() -> None:
+    async with OpenAIServer(pages={"/v1/models": LLAMA}) as server:
+        await find_served_model(server.base_url, "", "secret")
+        assert await find_served_model(server.base_url, "", "x\r\nEvil: 1") is None
+        assert await find_served_model(f"http://192.0.2.1:{server.port}/v1", "", "secret") is None
+        assert [asked.headers.get("authorization") for asked in server.others] == ["Bearer secret"]
