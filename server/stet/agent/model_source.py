@@ -223,9 +223,11 @@ class ModelSource:
             opened = self._opened
             if opened and opened.settings == settings and not opened.choice.awaits_server:
                 return opened
+            if opened and opened.settings != settings:
+                await self.close()
             choice = await select_model(settings, self._system)
-            if opened and (opened.settings, opened.choice) == (settings, choice):
-                return opened  # the server still does not report its model
+            if self._opened and self._opened.choice == choice:
+                return self._opened  # the server still does not report its model
             await self.close()
             model = await open_model(choice, self._system)
             self._opened = _OpenModel(settings, choice, model)
