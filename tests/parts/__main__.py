@@ -10,7 +10,16 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from tests.parts import chromium, code_server, emacs, helix, opencode, tmux, vscode_extension
+from tests.parts import (
+    chromium,
+    code_server,
+    emacs,
+    helix,
+    human_eval,
+    opencode,
+    tmux,
+    vscode_extension,
+)
 from tests.parts.kept import MissingPart, cache
 
 PARTS: dict[str, Callable[[], object]] = {
@@ -21,6 +30,7 @@ PARTS: dict[str, Callable[[], object]] = {
     "code-server": code_server.ensure,
     "the extension for VS Code": vscode_extension.ensure,
     "OpenCode": opencode.opencode,
+    "HumanEval": human_eval.ensure,
 }
 
 
