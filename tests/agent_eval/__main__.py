@@ -8,6 +8,7 @@ puts it into `docs/agent-quality.md`.
 import argparse
 import asyncio
 import hashlib
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -33,16 +34,40 @@ def main(arguments: list[str]) -> int:
             write(results)
         sys.stdout.write(report(results) + "\n")
         return 0
-    if given.model is None:
-        sys.stderr.write("--model PATH is missing: the GGUF file that all arms use\n")
-        return 2
     try:
         chosen = choose(given.tasks, given.limit, is_held_out=given.held_out)
+        if reason := refusal(given, store, chosen):
+            sys.stderr.write(f"{reason}\n")
+            return 2
         asyncio.run(_run(given, store, chosen))
     except (MissingPart, ModelServerFailed, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except asyncio.CancelledError:
+        sys.stderr.write("stopped; what was measured is kept\n")
+        return 1
     return 0
+
+
+def refusal(given: argparse.Namespace, store: ResultFile, chosen: Sequence[Task]) -> str:
+    """Return why a run does not begin, or ""."""
+    if given.model is None:
+        return "--model PATH is missing: the GGUF file that all arms use"
+    if not chosen:
+        return "no task of this half has such an id; --held-out is the other half"
+    if given.held_out and not given.look_again:
+        version = ARMS["stet-agent"].version()
+        seen = {
+            one.version
+            for one in store.read()
+            if one.held_out and one.arm.startswith("stet-") and one.version != version
+        }
+        if seen:
+            return (
+                f"the held-out tasks were already looked at with {', '.join(sorted(seen))}:"
+                " what is changed after it is tuned on them; --look-again runs them all the same"
+            )
+    return ""
 
 
 def choose(names: Sequence[str], limit: int, *, is_held_out: bool) -> list[Task]:
@@ -67,6 +92,10 @@ def choose(names: Sequence[str], limit: int, *, is_held_out: bool) -> list[Task]
 
 
 async def _run(given: argparse.Namespace, store: ResultFile, chosen: Sequence[Task]) -> None:
+    running = asyncio.current_task()
+    assert running is not None
+    # Else a terminated run would leave its agent behind, in a process group of its own.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     path, sha256 = await asyncio.to_thread(_identify, Path(given.model))
     name = given.name or path.stem
     conditions = Conditions(name, sha256, given.context, given.threads, given.seconds)
@@ -92,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tasks", nargs="+", default=[], metavar="ID")
     parser.add_argument("--limit", type=int, default=0, help="tasks of each kind; 0 for all")
     parser.add_argument("--held-out", action="store_true", help="run the half not tuned on")
+    parser.add_argument("--look-again", action="store_true", help="run that half once more")
     parser.add_argument("--seconds", type=int, default=180, help="the limit of a task")
     parser.add_argument("--context", type=int, default=16_384, help="tokens of the window")
     parser.add_argument("--threads", type=int, default=2)

@@ -37,17 +37,17 @@ class Difference:
 
 
 def report(results: Iterable[Result]) -> str:
-    """Return Markdown: for each model and half, the table and the differences."""
+    """Return Markdown: for each half under the same conditions, the table and the differences."""
     latest = _latest(results)
-    groups = sorted({(one.conditions.model, one.held_out, one.conditions.sha256) for one in latest})
+    groups = dict.fromkeys((one.conditions, one.held_out) for one in latest)
     parts = []
-    for model, is_held_out, sha256 in groups:
+    for conditions, is_held_out in groups:
         chosen = [
-            one for one in latest if one.held_out == is_held_out and one.conditions.sha256 == sha256
+            one for one in latest if (one.conditions, one.held_out) == (conditions, is_held_out)
         ]
         half = "held-out tasks" if is_held_out else "tuning tasks"
-        parts.append(f"### {model}, {half}")
-        parts.append(_conditions(chosen[0].conditions))
+        parts.append(f"### {conditions.model}, {half}")
+        parts.append(_conditions(conditions))
         parts.append(_arms(chosen))
         if differences := _differences(chosen):
             parts.append(differences)
@@ -80,20 +80,18 @@ def write(results: Iterable[Result], page: Path = PAGE) -> None:
 
 
 def _latest(results: Iterable[Result]) -> list[Result]:
-    """Return, for each arm, the results of the version that was measured last.
+    """Return the results of the version of each arm that was measured last.
 
-    Results of several versions or conditions are never mixed in one row.
+    Results of several versions are never in one row, and those of other conditions never in one
+    table.
     """
     found = list(results)
-    newest = {
-        (one.arm, one.held_out, one.conditions.sha256): (one.version, one.conditions)
-        for one in found
-    }
-    return [
-        one
-        for one in found
-        if newest[one.arm, one.held_out, one.conditions.sha256] == (one.version, one.conditions)
-    ]
+    versions = {_row_key(one): one.version for one in found}
+    return [one for one in found if versions[_row_key(one)] == one.version]
+
+
+def _row_key(of: Result) -> tuple[str, bool, Conditions]:
+    return of.arm, of.held_out, of.conditions
 
 
 def _conditions(of: Conditions) -> str:

@@ -34,6 +34,7 @@ WARM_UP = Task(
 """An agent's first task, which is not counted: then the server knows the start of its prompts."""
 _SKIPPED_FOLDERS = frozenset({".git", "__pycache__"})
 _MAX_FILE = 2**20
+_GIT_CONFIG = "[user]\n\tname = Eval\n\temail = eval@example.org\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,7 @@ class Runner:
             shutil.rmtree(one, ignore_errors=True)
             one.mkdir(parents=True)
         write_files(folder, task.files)
+        write_files(home, {".gitconfig": _GIT_CONFIG})
         for arguments in (
             ["init", "--quiet", "--initial-branch=main"],
             ["add", "--all"],
@@ -152,16 +154,10 @@ class Runner:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    who = {"NAME": "Eval", "EMAIL": "eval@example.org"}
     return {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "HOME": str(home),
         "LANG": "C.UTF-8",
-        **{
-            f"GIT_{role}_{key}": value
-            for role in ("AUTHOR", "COMMITTER")
-            for key, value in who.items()
-        },
     }
 
 

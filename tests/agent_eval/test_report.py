@@ -1,5 +1,6 @@
 """The table of canned results."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from inline_snapshot import snapshot
@@ -65,6 +66,18 @@ Model file sha256 `abcdef012345`, context 16384, 2 threads, temperature 0, at mo
 | --- | --- | --- | --- | --- |
 | stet-agent - aider | 8 | +25 (+0 to +62) | -300 (-300 to -300) | +0 (+0 to +0) |\
 """)
+
+
+def test_report_of_other_conditions_is_another_table() -> None:
+    slow = replace(CONDITIONS, threads=1)
+    others = [replace(result("aider", "bug-1", solved=True), conditions=slow)]
+    text = report([*RESULTS, *others, replace(others[0], held_out=True)])
+    assert text.startswith(report(RESULTS))
+    assert [line for line in text.splitlines() if line.startswith("###")] == [
+        "### q, tuning tasks",
+        "### q, tuning tasks",
+        "### q, held-out tasks",
+    ]
 
 
 def test_report_of_nothing_says_so() -> None:
