@@ -6,6 +6,7 @@ from stet.settings.values import (
     AgentSettings,
     ChatSettings,
     CommandSettings,
+    CompletionSettings,
     ContextSettings,
     EditSettings,
     InstructionSettings,
@@ -73,6 +74,15 @@ ALL: dict[str, Any] = {
     ],
     "instructions": {"onSave": True},
     "log": {"level": "debug"},
+    "completion": {
+        "enabled": True,
+        "baseUrl": "http://z",
+        "name": "coder",
+        "apiKeyEnv": "Z",
+        "endpoint": "suffix",
+        "maxTokens": 9,
+        "contextTokens": 99,
+    },
 }
 ALL_SETTINGS = Settings(
     ModelSettings(
@@ -124,4 +134,13 @@ ALL_SETTINGS = Settings(
     LogSettings("debug"),
     search=SearchSettings("endpoint", "m", "http://y", max_file_bytes=9),
     chat=ChatSettings("always"),
+    completion=CompletionSettings(
+        enabled=True,
+        base_url="http://z",
+        name="coder",
+        api_key_env="Z",
+        endpoint="suffix",
+        max_tokens=9,
+        context_tokens=99,
+    ),
 )

@@ -242,6 +242,11 @@ def _register(editor: FakeEditor, params: lsp.RegistrationParams) -> None:
     editor.registered.extend(params.registrations)
 
 
+def _unregister(editor: FakeEditor, params: lsp.UnregistrationParams) -> None:
+    gone = {one.id for one in params.unregisterations}
+    editor.registered = [one for one in editor.registered if one.id not in gone]
+
+
 def _show_chat(editor: FakeEditor, params: Any) -> None:
     editor.shown_chats.append(params)
     if editor.opens_shown and params.uri not in editor.documents:
@@ -263,6 +268,7 @@ FEATURES = {
     lsp.WINDOW_SHOW_MESSAGE_REQUEST: _ask_user,
     lsp.WORKSPACE_CONFIGURATION: _report_settings,
     lsp.CLIENT_REGISTER_CAPABILITY: _register,
+    lsp.CLIENT_UNREGISTER_CAPABILITY: _unregister,
     lsp.WORKSPACE_CODE_LENS_REFRESH: _refresh_lenses,
     lsp.WORKSPACE_INLAY_HINT_REFRESH: _accept,
 }

@@ -136,9 +136,10 @@ class OpenAIServer(HttpServer):
         replies: The answers to requests to `/chat/completions`, in order.
         pages: Other paths and their answers to GET: text, a `Reply`, or something sent as JSON.
         tls: The TLS context, for https.
+        paths: The ends of the paths whose requests get `replies`.
 
     Attributes:
-        requests: The requests to `/chat/completions`, oldest first.
+        requests: The requests to `paths`, oldest first.
         others: The other requests.
     """
 
@@ -147,12 +148,14 @@ class OpenAIServer(HttpServer):
         replies: Sequence[Scripted] = (),
         pages: Mapping[str, Any] | None = None,
         tls: ssl.SSLContext | None = None,
+        paths: tuple[str, ...] = ("/chat/completions",),
     ) -> None:
         super().__init__(tls)
         self.requests: list[HttpRequest] = []
         self.others: list[HttpRequest] = []
         self._replies = list(replies)
         self._pages = dict(pages or {})
+        self._paths = paths
         self._changed = asyncio.Condition()
         self._n_left = 0
 
@@ -191,7 +194,7 @@ class OpenAIServer(HttpServer):
         self, asked: HttpRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
         """Answer one request; return whether the connection may be reused."""
-        if not asked.path.partition("?")[0].endswith("/chat/completions"):
+        if not asked.path.partition("?")[0].endswith(self._paths):
             self.others.append(asked)
             await _write(writer, self._page(asked))
             return asked.headers.get("connection", "").lower() != "close"

@@ -181,14 +181,16 @@ def not_a_model_failure(endpoint: ModelEndpoint, content_type: str) -> AttemptFa
     kind = "a web page" if "html" in content_type else repr(content_type or "an unknown type")
     message = (
         f"{endpoint.label} answered with {kind} instead of a model's answer: check "
-        f"model.baseUrl ({_shown_url(endpoint)!r}); it usually ends in /v1."
+        f"{endpoint.section}.baseUrl ({_shown_url(endpoint)!r}); it usually ends in /v1."
     )
     return AttemptFailure(ModelRefused(message))
 
 
 def bad_url_failure(endpoint: ModelEndpoint) -> AttemptFailure:
     """Return the failure for a base URL that is not an http address."""
-    message = f"model.baseUrl {_shown_url(endpoint)!r} is not an http or https address."
+    message = (
+        f"{endpoint.section}.baseUrl {_shown_url(endpoint)!r} is not an http or https address."
+    )
     return AttemptFailure(ModelRefused(message))
 
 
@@ -198,13 +200,13 @@ def unreachable_failure(endpoint: ModelEndpoint, reason: str) -> AttemptFailure:
     if _CERTIFICATE.search(reason):
         message = (
             f"{endpoint.label} has an untrusted certificate ({quote}): check this machine's "
-            "clock, the proxy and model.baseUrl. Nothing was sent."
+            f"clock, the proxy and {endpoint.section}.baseUrl. Nothing was sent."
         )
         return AttemptFailure(ModelRefused(message))
     if endpoint.is_loopback:
         what_to_do = f"is the server running? {endpoint.hint}".strip()
     else:
-        what_to_do = "check the network, the proxy and model.baseUrl"
+        what_to_do = f"check the network, the proxy and {endpoint.section}.baseUrl"
     message = f"{endpoint.label} could not be reached ({quote}): {what_to_do}"
     end = "" if message[-1] in ".?" else "."
     return AttemptFailure(ModelUnavailable(message + end), RetryMode.LATER)
@@ -231,27 +233,28 @@ def _status_error(endpoint: ModelEndpoint, status: int, words: Sequence[str]) ->
     if 300 <= status < 400:
         return ModelRefused(
             f"{endpoint.label} redirects (HTTP {status}), which is not followed: set "
-            f"model.baseUrl ({_shown_url(endpoint)!r}) to the final address."
+            f"{endpoint.section}.baseUrl ({_shown_url(endpoint)!r}) to the final address."
         )
     return ModelRefused(f"{endpoint.label} {_what_to_do(endpoint, status, quote)}")
 
 
 def _what_to_do(endpoint: ModelEndpoint, status: int, quote: str) -> str:
     """Return what the server did with a request that must not be repeated, and the remedy."""
-    key = endpoint.key_env or "the environment"
+    key, section = endpoint.key_env or "the environment", endpoint.section
     response = f"(HTTP {status}: {quote})"
     match status:
         case 401 if not endpoint.api_key:
-            key = endpoint.key_env or "an environment variable, and model.apiKeyEnv to its name,"
+            named = f"an environment variable, and {section}.apiKeyEnv to its name,"
+            key = endpoint.key_env or named
             what = f"requires an API key (HTTP 401): set {key} in the editor's environment."
         case 401:
-            remedy = "correct it, or use another variable in model.apiKeyEnv."
+            remedy = f"correct it, or use another variable in {section}.apiKeyEnv."
             what = f"rejected the key in {key} {response}: {remedy}"
         case 403:
-            remedy = f"has no access to {endpoint.model!r}; change model.name or the key."
+            remedy = f"has no access to {endpoint.model!r}; change {section}.name or the key."
             what = f"denied access {response}: the key in {key} {remedy}"
         case 404:
-            remedy = f"check model.name, and model.baseUrl ({_shown_url(endpoint)!r})."
+            remedy = f"check {section}.name, and {section}.baseUrl ({_shown_url(endpoint)!r})."
             what = f"has no model {endpoint.model!r} {response}: {remedy}"
         case 407:
             what = f"is behind a proxy that requires a login {response}: check HTTPS_PROXY."

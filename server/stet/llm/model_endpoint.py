@@ -22,6 +22,7 @@ class ModelEndpoint:
         hint: What to do if nothing answers at this address.
         context_tokens: The size of the context window, or None if it is not known.
         obeys_grammar: Whether the server obeys grammars.
+        section: The section of the settings that names the endpoint, for messages.
         keep_alive: Whether connections are used again. A server that closes idle connections at the
             moment the next request is sent fails that request.
     """
@@ -36,6 +37,7 @@ class ModelEndpoint:
     hint: str = ""
     context_tokens: int | None = None
     obeys_grammar: bool = False
+    section: str = "model"
     keep_alive: bool = True
 
     @property

@@ -159,6 +159,7 @@ without content does not end the silence.
 """
 
 _FAULTS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL)
+CHAT_COMPLETIONS = "/chat/completions"
 _DONE = "[DONE]"
 _SSE = "text/event-stream"
 DRAIN_SECONDS = 0.2
@@ -195,7 +196,11 @@ class Transport:
         self._options: openai.RequestOptions = {"headers": headers}
 
     async def stream(
-        self, body: Mapping[str, Any], take: ChunkSink, patience: float | None = None
+        self,
+        body: Mapping[str, Any],
+        take: ChunkSink,
+        patience: float | None = None,
+        path: str = CHAT_COMPLETIONS,
     ) -> bool:
         """Send a request and pass on the answer's chunks. Return whether its end mark arrived.
 
@@ -203,6 +208,7 @@ class Transport:
             body: The request.
             take: Receives the chunks; an exception of `take` ends the request.
             patience: See `Request.patience`.
+            path: The path below the base URL, or a whole URL.
 
         Raises:
             AttemptFailure: If the request failed in any way.
@@ -210,7 +216,7 @@ class Transport:
         watch = _StreamWatch(self._timeouts, patience, take)
         try:
             async with watch.clock:
-                return await self._request(body, watch)
+                return await self._request(body, watch, path)
         except TimeoutError as exc:
             raise watch.failure(self._endpoint) from exc
         except _FAULTS as exc:
@@ -236,9 +242,9 @@ class Transport:
         """Close the connections."""
         await self._client.close()
 
-    async def _request(self, body: Mapping[str, Any], watch: "_StreamWatch") -> bool:
+    async def _request(self, body: Mapping[str, Any], watch: "_StreamWatch", path: str) -> bool:
         stream = await self._client.post(
-            "/chat/completions",
+            path,
             cast_to=object,
             body=body,
             options=self._options,

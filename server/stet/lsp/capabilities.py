@@ -54,6 +54,8 @@ class ClientCapabilities:
         opens_chat: Whether it opens chat documents itself, at `$/stet/showChat`.
         overtakes: Whether it sends changes out of order; its versions count by one.
         answers: Whether it wants the text of answers while the model writes them.
+        inline_completion: Whether it shows inline completions.
+        inline_completion_dynamic: Whether the server can register for them later.
     """
 
     name: str = ""
@@ -81,6 +83,15 @@ class ClientCapabilities:
     opens_chat: bool = False
     overtakes: bool = False
     answers: bool = False
+    inline_completion: bool = False
+    inline_completion_dynamic: bool = False
+
+    @property
+    def inline_completion_fixed(self) -> bool | None:
+        """The capability to announce at `initialize`: True for an editor in which the server can't
+        register later, when it knows whether the user wants completions; else None.
+        """
+        return True if self.inline_completion and not self.inline_completion_dynamic else None
 
 
 def _experimental(params: lsp.InitializeParams, name: str) -> object:
@@ -150,6 +161,8 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         # Later versions of Helix send changes in order.
         overtakes=name == "helix" and version < "25.07",
         answers=_experimental(params, "answers") is True,
+        inline_completion=value("text_document.inline_completion") is not None,
+        inline_completion_dynamic=flag("text_document.inline_completion.dynamic_registration"),
     )
 
 

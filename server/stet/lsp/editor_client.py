@@ -355,8 +355,19 @@ class Client:
             options = lsp.DidChangeWatchedFilesRegistrationOptions(files)
             self._register(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
 
+    def register_inline_completion(self) -> None:
+        """Register for requests of inline completions; the editor must support this."""
+        options = lsp.InlineCompletionRegistrationOptions()
+        self._register(lsp.TEXT_DOCUMENT_INLINE_COMPLETION, options)
+
+    def unregister_inline_completion(self) -> None:
+        """End the registration for inline completions."""
+        method = lsp.TEXT_DOCUMENT_INLINE_COMPLETION
+        params = lsp.UnregistrationParams([lsp.Unregistration(f"stet-{method}", method)])
+        self.start(self._ask(lsp.CLIENT_UNREGISTER_CAPABILITY, params), method)
+
     def _register(self, method: str, options: object) -> None:
-        """Register for a notification of the editor."""
+        """Register for a notification or a request of the editor."""
         registration = lsp.Registration(f"stet-{method}", method, register_options=options)
         params = lsp.RegistrationParams([registration])
         self.start(self._ask(lsp.CLIENT_REGISTER_CAPABILITY, params), method)

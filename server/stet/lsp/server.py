@@ -30,12 +30,25 @@ if TYPE_CHECKING:
         search_commands,
         turn_commands,
     )
-    from stet.lsp.requests import code_action, code_lens, focus, hover, server_lifecycle
+    from stet.lsp.requests import (
+        code_action,
+        code_lens,
+        focus,
+        hover,
+        inline_completion,
+        server_lifecycle,
+    )
     from stet.lsp.state import ServerState
 else:
     # No handler is needed before `initialize` is answered; see `stet.lsp.routing`.
-    code_action, code_lens, focus, hover, server_lifecycle = lazy_modules(
-        "stet.lsp.requests", "code_action", "code_lens", "focus", "hover", "server_lifecycle"
+    code_action, code_lens, focus, hover, inline_completion, server_lifecycle = lazy_modules(
+        "stet.lsp.requests",
+        "code_action",
+        "code_lens",
+        "focus",
+        "hover",
+        "inline_completion",
+        "server_lifecycle",
     )
     chat_commands, context_commands, review_commands, search_commands, turn_commands = lazy_modules(
         "stet.lsp.commands",
@@ -106,6 +119,9 @@ def build_server(
 
     # Searched in a worker thread; only queries to Stet: the language's own server searches for names.
     route.reads_async(lsp.WORKSPACE_SYMBOL, search_commands.workspace_symbols)
+
+    # Answered by the completion model; the next change of the text ends it.
+    route.reads_async(lsp.TEXT_DOCUMENT_INLINE_COMPLETION, inline_completion.inline_completion)
 
     _commands(route)
     return server

@@ -18,6 +18,7 @@ from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.chat.chat_controller import ChatController
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
+from stet.lsp.completion_controller import CompletionController
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.editor_client import Client
 from stet.lsp.edits.apply_order import RefactorPreview, editor_actions
@@ -135,13 +136,14 @@ class ReviewUi:
 
 
 class Background:
-    """Services beside the editor: the search index and the bridge to OpenCode.
+    """Services beside the editor: the search index, completions and the bridge to OpenCode.
 
     Attributes:
         index: The search index.
         index_feed: The forwarder of file events to the index.
         index_view: The state of the index as the user sees it.
         symbols: The searches for symbols, of which only the latest counts.
+        completions: The inline completions.
         opencode: The bridge that sends the state of the editor to an OpenCode server.
     """
 
@@ -160,8 +162,14 @@ class Background:
         self.symbols: LatestRequest[list[LocatedPassage]] = LatestRequest(
             server.tasks.spawn, "a search for symbols"
         )
+        self.completions = CompletionController(workspace, client, system, server.tasks.spawn)
         self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
+
+    def settings_changed(self) -> None:
+        """Pass on that the settings have changed."""
+        self.opencode.settings_changed()
+        self.completions.settings_changed()
 
 
 class AgentUi:
@@ -289,6 +297,7 @@ class ServerState:
             dead_links=review.dead_links,
             with_hunks_opened=review.publisher.schedule,
             closed=review.edit_applier.closed,
+            changed=background.completions.edited,
             reorders=server.editor.overtakes,
         )
         self.persistence = ReviewPersistence(
@@ -303,7 +312,7 @@ class ServerState:
             log_level_given=log_level_given,
             load=self._load_pipeline,
             restore=self._restore,
-            settings_changed=background.opencode.settings_changed,
+            settings_changed=background.settings_changed,
         )
         # These functions are called, in this order, when hunks of a document have changed or moved.
         self.ledger.subscribe(self.documents.block_import.hunks_changed)
@@ -317,6 +326,7 @@ class ServerState:
         await self.persistence.close()
         if self.startup.pipeline is not None:
             await self.startup.pipeline.models.close()
+        await self.background.completions.close()
         await self.background.opencode.close()
         self.observability.end()
 

@@ -182,6 +182,29 @@ class Redactor:
             self._remember(key, redacted)
         return redacted
 
+    def redact_halves(self, text: str, at: int) -> tuple[RedactedText, RedactedText] | None:
+        """Return the text before and after an offset, redacted; secrets are found in the whole.
+
+        Args:
+            text: Any text.
+            at: The offset in code points.
+
+        Returns:
+            The two halves; None if the offset is within a secret: a part of it may be too short to
+            be recognised.
+        """
+        from stet.privacy.secrets import find_secrets  # late, as above
+
+        self.redact(text)  # the secrets found now are known in both halves
+        found = find_secrets(text)
+        with self._lock:
+            spans = self._with_known(text, found)
+            if any(start < at < end for start, end, _ in spans):
+                return None
+            before = [span for span in spans if span[1] <= at]
+            after = [(start - at, end - at, kind) for start, end, kind in spans if start >= at]
+            return self._marked(text[:at], before), self._marked(text[at:], after)
+
     def excerpt(self, text: str, most: int) -> str:
         """Return the first `most` characters of a line, redacted, without cutting a secret in two.
 

@@ -1,7 +1,7 @@
 """The log of sent requests, shown to the user in `stet.ledger`, without any of their text.
 
-A `RequestRecord` is one request to a model, an endpoint of embeddings, a search API, a host or
-another agent. The record names files and pages, never text; the caller that creates it has replaced
+A `RequestRecord` is one request to a model, a completion model, an endpoint of embeddings, a search
+API, a host or another agent. The record names files and pages, never text; the caller that creates it has replaced
 secrets in names by marks (`stet.privacy.redactor`).
 """
 
@@ -22,6 +22,7 @@ class Recipient(StrEnum):
     """The kind of receiver of a request; the values are for the user."""
 
     MODEL = "model"
+    COMPLETION = "inline completion"
     EMBEDDINGS = "embeddings"
     SEARCH = "web search"
     PAGE = "web page"

@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 
 _EXAMPLE = "use one such as 'http://127.0.0.1:11434/v1'"
 _NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*\.?")
-_PATHS = ("/chat/completions", "/completions", "/embeddings", "/models")
+_PATHS = ("/chat/completions", "/completions", "/embeddings", "/infill", "/models")
 
 
 _MAX_SHOWN = 60

@@ -230,6 +230,30 @@ class OpenCodeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CompletionSettings:
+    """Inline completion: the text after the cursor that the editor shows while the user types.
+
+    Attributes:
+        enabled: Whether completions are offered; without a `base_url` nothing is sent.
+        base_url: The address of the model's server.
+        name: The provider's name for the model; "" for the first that the server lists.
+        api_key_env: The environment variable with the key; "" for no key.
+        endpoint: How the server is asked: `/infill` of llama.cpp, `/completions` with the control
+            tokens of the model's family, or `/completions` with a `suffix`.
+        max_tokens: The most tokens of a completion.
+        context_tokens: The most tokens around the cursor that are sent, about.
+    """
+
+    enabled: bool = False
+    base_url: str = ""
+    name: str = ""
+    api_key_env: str = ""
+    endpoint: Literal["auto", "infill", "completions", "suffix"] = "auto"
+    max_tokens: Annotated[int, Bounds(1, 1000)] = 128
+    context_tokens: Annotated[int, Bounds(64, 32_000)] = 2000
+
+
+@dataclass(frozen=True, slots=True)
 class BridgeSettings:
     """The other agents that are sent the editor's context."""
 
@@ -272,3 +296,4 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     bridges: BridgeSettings = field(default_factory=BridgeSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
+    completion: CompletionSettings = field(default_factory=CompletionSettings)

@@ -68,6 +68,8 @@ EXPECTED = {
         llm_tag=True,
         draws_hunks=True,
         opens_chat=True,
+        inline_completion=True,
+        inline_completion_dynamic=True,
     ),
     "kakoune": ClientCapabilities(
         name="kakoune-lsp",

@@ -145,6 +145,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         "notPersisted": state.store.not_persisted or None,
         "index": state.background.index_view.to_json(),
         "bridges": {"opencode": state.background.opencode.to_json()},
+        "completion": state.background.completions.to_json(),
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in FINAL_STATES],
         "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
         "conflicts": sum(hunk.state is HunkState.CONFLICT for hunk in hunks),

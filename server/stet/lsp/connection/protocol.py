@@ -316,6 +316,7 @@ class StetProtocol(LanguageServerProtocol):
         self._server.initialize_params = params
         result = yield from super().lsp_initialize(params)
         result.capabilities.experimental = self._server.experimental
+        result.capabilities.inline_completion_provider = self._server.editor.inline_completion_fixed
         self.phase = SessionPhase.RUNNING
         if params.process_id is not None:
             self._server.lifetime.end_with(params.process_id)

@@ -195,11 +195,12 @@ _HEAD = """\
 # Request log
 
 Every request that Stet sent from this workspace, latest first: to models (including local
-ones), embedding endpoints, search APIs, web hosts and OpenCode. The text itself is not stored here.
+ones), completion models, embedding endpoints, search APIs, web hosts and OpenCode. The text itself is not stored here.
 Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 """
 _WHAT = {
     Recipient.MODEL: "model",
+    Recipient.COMPLETION: "inline completion",
     Recipient.EMBEDDINGS: "embeddings",
     Recipient.SEARCH: "web search",
     Recipient.PAGE: "web page",
