@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from stet.llm.embedded import weights
+from stet.llm.weights.catalog import SMALL
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -67,5 +67,5 @@ def test_documented_size_of_the_installation_is_the_installed_one() -> None:
 
 
 def test_documented_size_of_the_model_is_that_of_its_file() -> None:
-    expected = pytest.approx(weights.SMOLLM2.size / 1e6, abs=0.5)
+    expected = pytest.approx(SMALL.weights.size / 1e6, abs=0.5)
     assert documented(r"downloads the model \(N MB\)") == expected

@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from stet import __version__
 from stet.cli.demo import NOTE, STATS
 from tests.support import openai_server as api
 from tests.support.http_server import HttpRequest
+from tests.support.local_models import small_model, small_only
 from tests.support.openai_server import OpenAIServer, Reply
 from tests.support.shell import SECONDS, STET, Screen, Shell
 
@@ -167,7 +167,8 @@ def test_a_reader_that_leaves_early_is_no_error_message(shell: Shell) -> None:
 
 @pytest.mark.slow
 def test_the_demo_works_with_the_embedded_model(shell: Shell) -> None:
-    shell.env["XDG_DATA_HOME"] = str(platformdirs.user_data_path())
+    small_model()
+    shell.env |= small_only()
     done = shell.run("demo")
     assert (done.returncode, done.stderr) == (0, "")
     assert "135 million parameters" in done.stdout

@@ -8,7 +8,6 @@ import difflib
 import fnmatch
 import glob
 import locale
-import os
 import shlex
 import shutil
 import statistics
@@ -21,31 +20,26 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from platformdirs import user_data_path
 
-from stet.llm.embedded import weights
 from stet.review.resolve import edit_instruction as instruction
-from stet.system.system import System
 from tests.support.docstring_checks import only_documented, undocumented
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import run, wait_for_states
+from tests.support.local_models import small_model, small_only
 from tests.support.shell import Shell
 
 MODULES = (
     ast, base64, calendar, csv, difflib, fnmatch, glob, locale, shlex, shutil, statistics, string,
     tempfile, textwrap, types, zipfile,
 )  # fmt: skip
-DATA = {"XDG_DATA_HOME": str(user_data_path("stet").parent)}
-"""The folder of this user's weights: the processes of these tests have homes of their own."""
+DATA = small_only()
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(autouse=True)
-async def _weights() -> None:
-    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), System())
-    if reason and os.environ.get("CI") != "true":
-        pytest.skip(reason)
+def _weights() -> None:
+    small_model()
 
 
 @pytest.mark.long

@@ -13,24 +13,21 @@ running the fixed function:
 get as a proposal to reject, not as a changed file.
 """
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from platformdirs import user_data_path
 
 from stet.agent.small.grammar_model import find_quotes, grammar, parse, window
-from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.model import Message, Request
 from stet.system.system import System
 from stet.text.document import TextDocument
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import ask, wait_for_states
+from tests.support.local_models import small_model, small_only
 
-DATA = {"XDG_DATA_HOME": str(user_data_path("stet").parent)}
-"""The folder of this user's weights: the processes of these tests have homes of their own."""
+DATA = small_only()
 SECONDS = 60.0
 """Seconds for a step on a busy machine; the whole file takes less on an idle machine."""
 FIXED = [
@@ -74,10 +71,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(autouse=True)
-async def _weights() -> None:
-    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), System())
-    if reason and os.environ.get("CI") != "true":
-        pytest.skip(reason)
+def _weights() -> None:
+    small_model()
 
 
 async def test_wrong_return_values_are_read_mended_and_accepted(tmp_path: Path) -> None:
@@ -126,7 +121,7 @@ async def test_lines_of_any_characters_make_a_grammar_that_the_model_obeys() -> 
     shown = window(document, None, "")
     made = grammar({}, {'o"d [x].py': find_quotes(shown)})
     no_done = made.replace(' | "done\\U0000000A"', "")
-    model = EmbeddedModel(System())
+    model = EmbeddedModel(System(), small_model())
     try:
         request = Request((Message("user", "Edit the file."),), grammar=no_done)
         answered = await model.complete(request, lambda _: None)

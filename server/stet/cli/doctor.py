@@ -27,10 +27,11 @@ from stet import __version__
 from stet.cli.files import current_folder
 from stet.cli.model_command import describe_choice
 from stet.cli.terminal import Terminal
-from stet.llm.embedded import weights
 from stet.llm.embeddings import EmbeddingError, embedding_endpoint
 from stet.llm.model import Message, ModelError, NoModel, Request
 from stet.llm.model_selection import ModelChoice, open_model, select_model
+from stet.llm.weights import model_folder
+from stet.llm.weights.local_model import installed_models, memory_warning
 from stet.lsp.observability import TRACE
 from stet.observability.crash_reports import ReportDirectory
 from stet.observability.log_handlers import log_files, log_folder
@@ -43,6 +44,7 @@ from stet.storage.state_store import StateStore
 from stet.storage.write_failures import DatabaseBusy, DatabaseDamaged, StoreError
 from stet.system.file_lock import FileLock
 from stet.system.helper_process import output_of
+from stet.system.memory import free_memory
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.text.render import counted
@@ -187,7 +189,7 @@ async def check_all(system: System) -> list[Finding]:
     found += await _run_check("web", lambda: check_web(chosen.web, system))
     found += await _run_check("search", lambda: check_search(chosen.search, system, root))
     found += await _run_check("grammars", check_grammars)
-    found += await _run_check("embedded", lambda: check_embedded(system))
+    found += await _run_check("embedded", check_embedded)
     checks = (_run_check(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
     for each in await asyncio.gather(*checks):
         found += each
@@ -320,13 +322,16 @@ def check_grammars() -> Iterator[Finding]:
         )
 
 
-async def check_embedded(system: System) -> Finding:
+async def check_embedded() -> Finding:
     """Report whether the embedded model can be used."""
-    missing = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
-    if missing:
-        return Finding("note", "embedded", "not available", missing)
-    path = weights.SMOLLM2.path(weights.default_folder())
-    return Finding("ok", "embedded", f"{weights.SMOLLM2.name}, {path}")
+    missing = model_folder.why_no_runtime()
+    installed = await asyncio.to_thread(installed_models, model_folder.default_folder())
+    if missing or not installed:
+        fix = missing or "Run `stet model install`."
+        return Finding("note", "embedded", "not available", fix)
+    paths = ", ".join(f"{one.name}, {one.path}" for one in installed)
+    warning = memory_warning(installed[-1], await asyncio.to_thread(free_memory))
+    return Finding("note" if warning else "ok", "embedded", paths, warning)
 
 
 def _line(finding: Finding) -> Text:

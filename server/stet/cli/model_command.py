@@ -1,17 +1,16 @@
-"""`stet model`: list the available models and the chosen one, and install the embedded model."""
+"""`stet model list` and `stet model remove`: the available models, and which one is chosen."""
 
 import asyncio
-from contextlib import ExitStack
-from importlib.util import find_spec
+from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from stet.cli.files import current_folder
+from stet.cli.model_install import named_weights
 from stet.cli.terminal import CliError, Terminal
-from stet.llm.embedded import weights
 from stet.llm.model import NoModel
 from stet.llm.model_selection import (
     ModelChoice,
@@ -21,6 +20,8 @@ from stet.llm.model_selection import (
     inspect_environment,
 )
 from stet.llm.providers import HOSTED
+from stet.llm.weights import model_folder
+from stet.llm.weights.catalog import CATALOG, ModelWeights
 from stet.settings.layers import read_layers
 from stet.system.system import System
 from stet.text.escape import escape_line
@@ -38,6 +39,8 @@ def show() -> int:
         table.add_row(Text(name), Text(escape_line(state)))
     terminal.out.print(table)
     terminal.show("")
+    for line in _local_models(model_folder.default_folder()):
+        terminal.show(line)
     try:
         terminal.show(f"in use: {describe_choice(decide_model(settings, models))}")
     except NoModel as error:
@@ -53,51 +56,45 @@ def describe_choice(choice: ModelChoice) -> str:
     return f"{choice.model or 'its first model'} ({choice.provider}{where}). {choice.why}"
 
 
-def install(*, quiet: bool) -> int:
-    """Download the embedded model's weights; return the exit code.
+def remove(name: str) -> int:
+    """Remove an installed local model; return the exit code.
 
     Raises:
-        CliError: If the weights can't be downloaded, or the runtime is missing.
+        CliError: If there is no such model, or it can't be removed.
     """
-    terminal = Terminal()
-    if find_spec(weights.RUNTIME) is None:
-        raise CliError(weights.HOW_TO_GET_RUNTIME)
-    reporter = InstallReporter(terminal)
+    terminal, folder = Terminal(), model_folder.default_folder()
+    weights = _installed_weights(name, folder)
     try:
-        with reporter.bar:
-            folder = weights.default_folder()
-            path = asyncio.run(
-                weights.install_weights(weights.SMOLLM2, folder, System(), reporter.report)
-            )
-    except weights.InstallError as error:
-        raise CliError(str(error)) from error
-    if reporter.fetched or not quiet:
-        terminal.say(f"Installed {weights.SMOLLM2.name}: {path}")
+        n_bytes = model_folder.remove_weights(weights, folder)
+    except OSError as error:
+        raise CliError(f"{error.filename} can't be removed: {error.strerror or error}") from error
+    if not n_bytes:
+        raise CliError(f"{name!r} is not installed: see `stet model list`")
+    terminal.say(f"Removed {weights.name}: {n_bytes / 1e6:,.0f} MB are free now.")
     return 0
 
 
-class InstallReporter:
-    """A progress bar that is drawn only if a download is necessary.
+def _installed_weights(name: str, folder: Path) -> ModelWeights:
+    """Return the weights of a size, a name, an address, or a file that `stet model list` lists.
 
-    Attributes:
-        fetched: Whether a download was necessary.
+    Raises:
+        CliError: If there are none.
     """
+    for path in model_folder.other_files(folder):
+        if name in {path.name, path.stem}:
+            return ModelWeights(path.stem, path.name)
+    return named_weights(name)
 
-    def __init__(self, terminal: Terminal) -> None:
-        self.fetched = False
-        self.bar = ExitStack()
-        description = TextColumn("{task.description}", markup=False)
-        columns = (description, BarColumn(), TaskProgressColumn())
-        hidden = not terminal.err.is_terminal
-        self._progress = Progress(*columns, console=terminal.err, transient=True, disable=hidden)
-        self._task = self._progress.add_task("", total=1.0)
 
-    def report(self, what: str, share: float) -> None:
-        """Report a step of the installation."""
-        if not self.fetched:
-            self.fetched = True
-            self.bar.enter_context(self._progress)
-        self._progress.update(self._task, description=escape_line(what), completed=share)
+def _local_models(folder: Path) -> Iterator[str]:
+    """Yield a line for each local model: whether it is installed, and its size on the disk."""
+    for one in CATALOG:
+        path = model_folder.installed_path(one.weights, folder)
+        size = f"{one.weights.size / 1e6:,.0f} MB"
+        state = f"installed, {size}" if path.is_file() else f"not installed, {size} to download"
+        yield f"{one.size} ({one.weights.name}): {state}"
+    for path in model_folder.other_files(folder):
+        yield f"{path.stem}: installed, {path.stat().st_size / 1e6:,.0f} MB"
 
 
 def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
@@ -110,5 +107,5 @@ def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
     for name in ("ollama", "lmstudio"):
         server = running.get(name)
         rows.append((name, f"running: {', '.join(server.models)}" if server else "not running"))
-    rows.append(("local", models.embedded_missing or f"{weights.SMOLLM2.name} installed"))
+    rows.append(("local", models.local.missing or "ready"))
     return rows

@@ -8,13 +8,13 @@ else `NoModel` with the way to get one. A key is sent to its own provider only, 
 settings send it by name.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from stet.llm.embedded import weights
-from stet.llm.embedded.embedded_model import CONTEXT_TOKENS, EmbeddedModel
+from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.local_servers import LocalServer, ServedModel, find_local_servers, find_served_model
 from stet.llm.model import Model, NoModel
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, hostname_of
@@ -23,7 +23,17 @@ from stet.llm.openai_model import OpenAIModel
 from stet.llm.providers import COMPATIBLE, HOSTED, LOCAL_SERVERS, PROVIDERS, ProviderSpec
 from stet.llm.scripted_model import ScriptedModel
 from stet.llm.text_protocol import TextProtocolModel
+from stet.llm.weights import model_folder
+from stet.llm.weights.local_model import (
+    GB,
+    LocalModel,
+    UnusableModel,
+    find_local_model,
+    installed_models,
+    is_local_name,
+)
 from stet.settings.values import ModelSettings
+from stet.system.memory import free_memory
 from stet.system.system import System
 
 _AUTOMATIC = tuple(preset for preset in HOSTED if preset.base_url)
@@ -48,12 +58,31 @@ class ModelChoice(ModelEndpoint):
         profile: How the model is asked.
         awaits_server: Whether a server on this machine has not reported its model yet, perhaps
             because it is not running: it is asked again before the next turn.
+        local: The weights of the embedded model; None for another model.
     """
 
     why: str = ""
     tools: Literal["native", "text", "auto"] = "native"
     profile: ModelProfile = FULL_PROFILE
     awaits_server: bool = False
+    local: LocalModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModels:
+    """The local models that could be run.
+
+    Attributes:
+        installed: The installed models of the catalog, the smallest first.
+        named: The model that `model.name` means; None if it means none of them.
+        missing: Why none can be used, or why the named one can't; "" if it can.
+        free_memory: The free memory in bytes; None if it is not known.
+    """
+
+    installed: tuple[LocalModel, ...] = ()
+    named: LocalModel | None = None
+    missing: str = ""
+    free_memory: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +92,12 @@ class ModelEnvironment:
     Attributes:
         environ: The environment of the process.
         servers: The local servers that run.
-        embedded_missing: Why the embedded model can't be used; "" if it can.
+        local: The local models.
     """
 
     environ: Mapping[str, str]
     servers: tuple[LocalServer, ...] = ()
-    embedded_missing: str = ""
+    local: LocalModels = LocalModels()
 
 
 async def select_model(settings: ModelSettings, system: System) -> ModelChoice:
@@ -101,7 +130,7 @@ def with_profile(
         is_local=_is_local(choice),
         is_hosted=bool(PROVIDERS.get(choice.provider, COMPATIBLE).key_envs),
         context_tokens=choice.context_tokens or served.context_tokens,
-        parameters=served.parameters,
+        parameters=served.parameters or (choice.local.billions if choice.local else None),
     )
     profile = choose_profile(facts, settings)
     tools = profile.tool_calls if choice.tools == "auto" else choice.tools
@@ -129,8 +158,27 @@ async def inspect_environment(settings: ModelSettings, system: System) -> ModelE
     """
     environ = system.environ()
     servers = await find_local_servers() if _asks_servers(settings, environ) else ()
-    missing = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
-    return ModelEnvironment(environ, servers, missing)
+    name = settings.name if settings.provider in {"auto", "local"} else ""
+    return ModelEnvironment(environ, servers, await asyncio.to_thread(_find_local, name))
+
+
+def _find_local(name: str) -> LocalModels:
+    """Return the local models. It blocks.
+
+    Args:
+        name: The setting `model.name`, if it may mean a local model.
+    """
+    folder = model_folder.default_folder()
+    installed, free, named = installed_models(folder), free_memory(), None
+    missing = model_folder.why_no_runtime()
+    if not missing:
+        try:
+            named = find_local_model(name, folder) if name else None
+        except UnusableModel as error:
+            missing = str(error)
+        if not missing and not installed and not name:
+            missing = "No local model is installed: run `stet model install`."
+    return LocalModels(installed, named, missing, free)
 
 
 def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
@@ -153,7 +201,7 @@ def _decide(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoi
     if settings.base_url and not hostname_of(settings.base_url):
         raise NoModel("model.baseUrl is not an http or https address: correct or remove it.")
     if settings.provider == "local":
-        return _embedded(settings, environment, "model.provider is set to the embedded model.")
+        return _local(settings, environment)
     if settings.provider != "auto":
         return _named_provider(PROVIDERS[settings.provider], settings, environment)
     return _automatic(settings, environment)
@@ -169,7 +217,11 @@ async def open_model(choice: ModelChoice, system: System) -> Model:
     if choice.provider == "scripted":
         return await ScriptedModel.from_file(Path(choice.model), system)
     if choice.provider == "local":
-        return TextProtocolModel(EmbeddedModel(system), always=True)
+        assert choice.local is not None  # `_embedded_choice` sets it
+        embedded = EmbeddedModel(system, choice.local, max_tokens=choice.profile.max_tokens)
+        if choice.tools == "native":
+            return embedded
+        return TextProtocolModel(embedded, always=choice.tools == "text")
     preset = PROVIDERS.get(choice.provider, COMPATIBLE)
     endpoint = replace(choice, max_tokens_field=preset.max_tokens_field, hint=preset.hint)
     sampling = Sampling(choice.profile.temperature, choice.profile.max_tokens)
@@ -206,7 +258,7 @@ def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelC
         if server.models:
             return _server(server, settings, server.models[0], f"{server.provider} is running.")
     return _embedded(
-        settings, environment, ("No provider's key is set and no local server is running.")
+        settings, environment, "No provider's key is set and no local server is running."
     )
 
 
@@ -220,8 +272,11 @@ def _by_name(settings: ModelSettings, environment: ModelEnvironment) -> ModelCho
         if settings.name in server.models:
             why = f"{server.provider} is running and has {settings.name!r}."
             return _server(server, settings, settings.name, why)
-    if settings.name == weights.SMOLLM2.name:
-        return _embedded(settings, environment, "model.name is the embedded model's.")
+    local = environment.local
+    if local.named is not None:
+        return _embedded_choice(local.named, settings, "model.name is the embedded model's.")
+    if is_local_name(settings.name):
+        raise NoModel(local.missing)
     return None
 
 
@@ -297,17 +352,72 @@ def _server(server: LocalServer, settings: ModelSettings, name: str, why: str) -
     return ModelChoice(provider, url, name, context_tokens=size, why=why, tools=tools)
 
 
+def _local(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
+    """Return the choice for `model.provider` "local".
+
+    Raises:
+        NoModel: If the named model, or any, is not installed or can't be run.
+    """
+    local = environment.local
+    if not settings.name:
+        why = "model.provider is set to the embedded model."
+        return _embedded(settings, environment, why)
+    if local.named is None:
+        raise NoModel(
+            local.missing
+            or f"model.name {settings.name!r} is not a local model: write a size that `stet model "
+            "list` shows, the full path of a GGUF file, or hf:OWNER/REPOSITORY/FILE.gguf@REVISION."
+        )
+    return _embedded_choice(local.named, settings, f"model.name is {settings.name!r}.")
+
+
 def _embedded(settings: ModelSettings, environment: ModelEnvironment, why: str) -> ModelChoice:
-    if not environment.embedded_missing:
-        name, size = weights.SMOLLM2.name, CONTEXT_TOKENS
-        return ModelChoice("local", "", name, context_tokens=size, why=why, tools="text")
+    """Return the choice of the largest installed model that fits into the free memory, or else of
+    the smallest.
+
+    Raises:
+        NoModel: If none is installed; the message says how to get one.
+    """
+    local = environment.local
+    if local.installed and not local.missing:
+        free = local.free_memory
+        fitting = [one for one in local.installed if free is None or one.memory <= free]
+        best = fitting[-1] if fitting else local.installed[0]
+        return _embedded_choice(best, settings, f"{why} {_why_this(best, local)}".strip())
     if settings.provider == "local":
-        raise NoModel(environment.embedded_missing)
+        raise NoModel(local.missing)
     how = HOW_TO_GET_ONE
-    if environment.embedded_missing == weights.HOW_TO_GET_RUNTIME:
+    if local.missing == model_folder.HOW_TO_GET_RUNTIME:
         # The weights alone would lead back to this very message.
-        how = f"{weights.HOW_TO_GET_RUNTIME} {HOW_TO_GET_ONE.replace('Run', 'Then run', 1)}"
+        how = f"{model_folder.HOW_TO_GET_RUNTIME} {HOW_TO_GET_ONE.replace('Run', 'Then run', 1)}"
     raise NoModel(f"No model is available. {how}")
+
+
+def _why_this(best: LocalModel, local: LocalModels) -> str:
+    """Return a sentence that says why one of several installed models is chosen, or ""."""
+    largest = local.installed[-1]
+    if len(local.installed) < 2 or local.free_memory is None:
+        return ""
+    free = f"{local.free_memory / GB:.1f} GB"
+    if best is largest:
+        return f"It is the largest installed one that fits into the free memory ({free})."
+    needed = f"{largest.memory / GB:.1f} GB"
+    return f"The larger {largest.name} needs {needed} of memory, and {free} are free."
+
+
+def _embedded_choice(local: LocalModel, settings: ModelSettings, why: str) -> ModelChoice:
+    tools = settings.tool_calls
+    if settings.context_tokens:
+        local = replace(local, context_tokens=settings.context_tokens)
+    return ModelChoice(
+        "local",
+        "",
+        local.name,
+        context_tokens=local.context_tokens,
+        why=why,
+        tools="text" if local.is_tiny else tools,
+        local=local,
+    )
 
 
 def _tools(

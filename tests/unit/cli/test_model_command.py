@@ -1,10 +1,6 @@
 """What is said of a model."""
 
-import pytest
-
-from stet.cli.model_command import _states, describe_choice, install
-from stet.cli.terminal import CliError
-from stet.llm.embedded import weights
+from stet.cli.model_command import _states, describe_choice
 from stet.llm.model_selection import ModelChoice, ModelEnvironment
 
 
@@ -23,14 +19,8 @@ def test_a_choice_without_a_name_or_a_place() -> None:
     )
 
 
-def test_weights_without_a_runtime_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "RUNTIME", "no_such_runtime")
-    with pytest.raises(CliError, match=r"pip install '\.\[local\]'"):
-        install(quiet=False)
-
-
 def test_blank_key_counts_as_missing() -> None:
-    environment = ModelEnvironment({"OPENAI_API_KEY": " ", "MISTRAL_API_KEY": "k"}, (), "")
+    environment = ModelEnvironment({"OPENAI_API_KEY": " ", "MISTRAL_API_KEY": "k"})
     rows = dict(_states(environment))
     assert rows["openai"] == "no key (OPENAI_API_KEY)"
     assert rows["mistral"] == "MISTRAL_API_KEY is set"

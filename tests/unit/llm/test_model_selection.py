@@ -1,13 +1,14 @@
 """Which model is chosen, as a table: settings and machine in, choice or reason out."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stet.llm.embedded.weights import HOW_TO_GET_RUNTIME, HOW_TO_GET_WEIGHTS
 from stet.llm.local_servers import LocalServer
 from stet.llm.model import NoModel
 from stet.llm.model_selection import (
+    LocalModels,
     ModelChoice,
     ModelEnvironment,
     decide_model,
@@ -17,6 +18,9 @@ from stet.llm.model_selection import (
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.providers import PROVIDERS
 from stet.llm.text_protocol import TextProtocolModel
+from stet.llm.weights.catalog import MEDIUM, SMALL
+from stet.llm.weights.local_model import catalog_model
+from stet.llm.weights.model_folder import HOW_TO_GET_RUNTIME
 from stet.settings.values import ModelSettings
 from stet.system.system import System
 from tests.support.model_requests import ModelOutput
@@ -27,6 +31,8 @@ LM_STUDIO = LocalServer("lmstudio", "http://127.0.0.1:1234/v1", ("phi-4",), 16_3
 EMPTY_OLLAMA = LocalServer("ollama", "http://127.0.0.1:11434/v1", ())
 OPENAI, GROQ, CLAUDE = {"OPENAI_API_KEY": "k1"}, {"GROQ_API_KEY": "k2"}, {"ANTHROPIC_API_KEY": "k3"}
 EMBEDDED = "SmolLM2-135M-Instruct"
+FOLDER = Path("/data/stet/models")
+SMALL_ONE, MEDIUM_ONE = catalog_model(SMALL, FOLDER), catalog_model(MEDIUM, FOLDER)
 
 
 def chosen(
@@ -36,10 +42,10 @@ def chosen(
     **settings: Any,
 ) -> ModelChoice:
     """What `decide` chooses."""
-    missing = "" if embedded else HOW_TO_GET_WEIGHTS
-    return decide_model(
-        ModelSettings(**settings), ModelEnvironment(environ or {}, servers, missing)
-    )
+    none = LocalModels(missing="No local model is installed: run `stet model install`.")
+    named = SMALL_ONE if settings.get("name") in {"small", EMBEDDED} else None
+    local = LocalModels((SMALL_ONE,), named) if embedded else none
+    return decide_model(ModelSettings(**settings), ModelEnvironment(environ or {}, servers, local))
 
 
 TABLE: list[tuple[str, ModelChoice, tuple[str, str, str]]] = [
@@ -63,6 +69,7 @@ TABLE: list[tuple[str, ModelChoice, tuple[str, str, str]]] = [
     ),
     ("a name picks its server", chosen({}, OLLAMA, name="gemma3:4b"), ("ollama", "gemma3:4b", "")),
     ("a name nobody owns", chosen(OPENAI, name="my-finetune"), ("openai", "my-finetune", "k1")),
+    ("the embedded model's size", chosen({}, OLLAMA, name="small"), ("local", EMBEDDED, "")),
     ("the embedded model's name", chosen({}, OLLAMA, name=EMBEDDED), ("local", EMBEDDED, "")),
     (
         "a provider beats keys",
@@ -220,7 +227,81 @@ async def test_server_on_this_machine_gets_a_low_temperature_and_a_limit(
 
 def test_without_the_runtime_the_weights_are_the_second_step() -> None:
     with pytest.raises(NoModel) as raised:
-        decide_model(ModelSettings(), ModelEnvironment({}, (), HOW_TO_GET_RUNTIME))
+        decide_model(
+            ModelSettings(), ModelEnvironment({}, (), LocalModels(missing=HOW_TO_GET_RUNTIME))
+        )
     assert str(raised.value).startswith(
         f"No model is available. {HOW_TO_GET_RUNTIME} Then run `stet model install`"
     )
+
+
+MEDIUM_NAME = "Qwen2.5-Coder-1.5B-Instruct"
+
+
+@pytest.mark.parametrize(
+    ("free", "settings", "name", "why"),
+    [
+        (
+            20e9,
+            {},
+            MEDIUM_NAME,
+            "No provider's key is set and no local server is running. It is the largest installed "
+            "one that fits into the free memory (20.0 GB).",
+        ),
+        (
+            1e9,
+            {},
+            EMBEDDED,
+            "No provider's key is set and no local server is running. The larger "
+            "Qwen2.5-Coder-1.5B-Instruct needs 2.1 GB of memory, and 1.0 GB are free.",
+        ),
+        (
+            1e8,
+            {"provider": "local"},
+            EMBEDDED,
+            "model.provider is set to the embedded model. The larger "
+            "Qwen2.5-Coder-1.5B-Instruct needs 2.1 GB of memory, and 0.1 GB are free.",
+        ),
+        (
+            None,
+            {"provider": "local"},
+            MEDIUM_NAME,
+            "model.provider is set to the embedded model.",
+        ),
+        (1e9, {"provider": "local", "name": "medium"}, MEDIUM_NAME, "model.name is 'medium'."),
+        (1e9, {"name": "medium"}, MEDIUM_NAME, "model.name is the embedded model's."),
+    ],
+)
+def test_larger_of_two_local_models_is_chosen_if_it_fits(
+    free: float | None, settings: dict[str, Any], name: str, why: str
+) -> None:
+    named = MEDIUM_ONE if "name" in settings else None
+    memory = None if free is None else int(free)
+    local = LocalModels((SMALL_ONE, MEDIUM_ONE), named, free_memory=memory)
+    choice = decide_model(ModelSettings(**settings), ModelEnvironment({}, (), local))
+    assert (choice.model, choice.why.partition(" The prompt is short")[0]) == (name, why)
+    assert (choice.tools, choice.context_tokens) == (
+        ("auto", 8192) if name == MEDIUM_NAME else ("text", 4096)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "sentence"),
+    [
+        ("hf:x", "'hf:x' is not the address of a file", "'hf:x' is not the address of a file"),
+        ("/m/a.gguf", "'/m/a.gguf' can't be read", "'/m/a.gguf' can't be read"),
+        ("gpt-5", "", "'gpt-5' is not a local model: write a size that `stet model list` shows"),
+    ],
+)
+def test_unusable_local_name_is_reported_with_a_remedy(
+    name: str, missing: str, sentence: str
+) -> None:
+    local = LocalModels((SMALL_ONE,), None, missing)
+    with pytest.raises(NoModel, match=sentence):
+        decide_model(ModelSettings(provider="local", name=name), ModelEnvironment({}, (), local))
+
+
+def test_path_is_not_sent_to_a_provider_as_a_name() -> None:
+    local = LocalModels((), None, "'/m/a.gguf' can't be read: No such file.")
+    with pytest.raises(NoModel, match="can't be read"):
+        decide_model(ModelSettings(name="/m/a.gguf"), ModelEnvironment(OPENAI, (), local))

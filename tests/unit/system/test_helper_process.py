@@ -9,7 +9,7 @@ import pytest
 
 from stet.cli import doctor
 from stet.llm.embedded import embedded_model as process
-from stet.llm.embedded import weights
+from stet.llm.weights import pypi_wheels
 from stet.lsp.tasks import Tasks
 from stet.system.helper_process import module_command, run_helper
 from stet.system.system import System
@@ -38,7 +38,7 @@ async def ended(system: Hanging) -> None:
 
 WAITING: dict[str, Callable[[Hanging], Awaitable[object]]] = {
     "asked": lambda system: run_helper(system, "stet.nothing", b"", 60),
-    "pip": weights._pip_version,
+    "pip": pypi_wheels._pip_version,
     "an editor": lambda system: doctor.check_editor(doctor.EDITORS["helix"], system),
     "the embedded model": ended,
 }

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import logging
 import secrets
+import signal
 from asyncio.subprocess import Process
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 
-from stet.llm.embedded import weights
 from stet.llm.model import (
     Completion,
     ModelUnavailable,
@@ -21,40 +22,66 @@ from stet.llm.model import (
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy
+from stet.llm.weights import model_folder
+from stet.llm.weights.local_model import (
+    LocalModel,
+    UnusableModel,
+    check_file,
+    how_to_load,
+    memory_warning,
+)
 from stet.system.helper_process import kill_and_wait, module_command
+from stet.system.memory import free_memory
 from stet.system.system import System
 
-CONTEXT_TOKENS = 4096
-MAX_ANSWER_TOKENS = 512
-"""The most tokens of an answer: such a small model may repeat itself without end."""
+log = logging.getLogger(__name__)
+
+MAX_TINY_ANSWER = 512
+"""The most tokens of an answer of a model that may repeat itself without end."""
 START_SECONDS = 60.0
 END_SECONDS = 2.0
 """The time in which a child process must end after its stdin is closed."""
 CHILD = "stet.llm.embedded.llama_server"
-TIMEOUTS = Timeouts(connect=5.0, first=120.0, idle=60.0, total=600.0)
+TIMEOUTS = Timeouts(connect=5.0, first=300.0, idle=60.0, total=900.0)
+"""A larger model reads 30 tokens a second, and a question may have thousands."""
+SIGNAL_OF_MEMORY = -int(getattr(signal, "SIGKILL", 9))
+"""The exit code of a process that the system has killed, usually because memory ran out."""
 
 
 class EmbeddedModel:
-    """A small model on this machine, at a random port with a key; one request at a time.
+    """A model that runs on this machine, at a random port with a key; one request at a time.
 
     Args:
         system: Starts the process.
+        local: The weights, and how they are run.
+        max_tokens: The most tokens of an answer; None for the limit of a tiny model, which always
+            has it.
         cache_prompt: Keep the prompt's state between rounds: far faster if rounds have the same
             beginning, but the same request may be answered differently.
     """
 
     provider = "local"
     obeys_grammar = True
-    is_tiny = True
-    context_tokens: int | None = CONTEXT_TOKENS
-    name = weights.SMOLLM2.name
 
-    def __init__(self, system: System, *, cache_prompt: bool = True) -> None:
+    def __init__(
+        self,
+        system: System,
+        local: LocalModel,
+        *,
+        max_tokens: int | None = None,
+        cache_prompt: bool = True,
+    ) -> None:
+        self.name = local.name
+        self.is_tiny = local.is_tiny
+        self.context_tokens: int | None = local.context_tokens
+        self._local = local
+        self._max_tokens = MAX_TINY_ANSWER if local.is_tiny or not max_tokens else max_tokens
         self._system = system
         self._cache_prompt = cache_prompt
         self._one_at_a_time = asyncio.Lock()
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Process | None = None
         self._model: OpenAIModel | None = None
+        self._exit_code: int | None = None
 
     async def warm(self) -> None:
         """Import the SDK. The child starts with the first round, because it takes much memory."""
@@ -69,14 +96,14 @@ class EmbeddedModel:
         async with self._one_at_a_time:
             has_crashed = False
             while True:
-                self._model = self._model or await self._start()
+                self._model = self._model or await self._start(on_wait)
                 try:
                     completion = await self._model.complete(request, on_text, on_wait)
                 except (ModelUnavailable, StreamInterrupted) as exc:
                     if not await self._has_died():
                         raise
                     if has_crashed:
-                        raise ModelUnavailable(
+                        raise self._crash_error(
                             "The embedded model crashed twice: choose another with model.provider."
                         ) from exc
                     has_crashed = True
@@ -98,71 +125,117 @@ class EmbeddedModel:
         if self._process is None:
             return True
         try:
-            await asyncio.wait_for(self._process.wait(), END_SECONDS)
+            self._exit_code = await asyncio.wait_for(self._process.wait(), END_SECONDS)
         except TimeoutError:
             return False
         await self.close()
         return True
 
-    async def _start(self) -> OpenAIModel:
-        folder = weights.default_folder()
-        if reason := await weights.why_unavailable(weights.SMOLLM2, folder, self._system):
+    def _crash_error(self, otherwise: str) -> ModelUnavailable:
+        """Return the error of a child that has ended by itself."""
+        if self._exit_code != SIGNAL_OF_MEMORY:
+            return ModelUnavailable(otherwise)
+        needed = f"{self._local.memory / 1e9:.1f} GB"
+        return ModelUnavailable(
+            f"The system ended the embedded model, probably because memory ran out: {self.name} "
+            f"needs about {needed}. Close other programs, or choose a smaller model with "
+            "model.name."
+        )
+
+    async def _start(self, on_wait: Sink) -> OpenAIModel:
+        """Start the child; say so if it needs much of the free memory.
+
+        Raises:
+            NoModel: If the weights or the program that runs them are missing or broken.
+            ModelUnavailable: If the child does not start.
+        """
+        if reason := model_folder.why_no_runtime():
             raise NoModel(reason)
+        try:
+            await asyncio.to_thread(check_file, self._local)
+        except UnusableModel as error:
+            raise NoModel(str(error)) from error
+        if warning := memory_warning(self._local, await asyncio.to_thread(free_memory)):
+            log.warning("%s", warning)
+            on_wait(warning)
         key = secrets.token_urlsafe(32)
-        order = {"model": str(weights.SMOLLM2.path(folder)), "key": key, "context": CONTEXT_TOKENS}
-        try:
-            # -I: a folder called `stet` where the editor was started must not be run.
-            process = await self._system.start_process(module_command(CHILD))
-        except OSError as exc:
-            raise ModelUnavailable(f"The embedded model could not be started: {exc}.") from exc
-        try:
-            port = await _handshake(process, order)
-        except BaseException:
-            await end_child(process)
-            raise
-        self._process = process
+        order = {
+            "model": str(self._local.path),
+            "key": key,
+            "context": self._local.context_tokens,
+            "threads": self._local.max_threads,
+        }
+        port = await self._start_child(order)
         endpoint = ModelEndpoint(
             self.provider,
             f"http://127.0.0.1:{port}/v1",
             self.name,
             api_key=key,
             hint="Stet starts it: see the log.",
-            context_tokens=CONTEXT_TOKENS,
+            context_tokens=self._local.context_tokens,
             obeys_grammar=True,
             keep_alive=False,
         )
         sampling = Sampling(
-            temperature=0.0, max_tokens=MAX_ANSWER_TOKENS, cache_prompt=self._cache_prompt
+            temperature=0.0,
+            max_tokens=self._max_tokens,
+            cache_prompt=self._cache_prompt,
         )
         once = RetryPolicy(tries=1)
         return OpenAIModel(endpoint, self._system, sampling=sampling, timeouts=TIMEOUTS, retry=once)
 
+    async def _start_child(self, order: dict[str, object]) -> int:
+        """Start the child, send the options and return its port.
 
-async def _handshake(process: asyncio.subprocess.Process, order: dict[str, object]) -> int:
-    """Send the options to the child and wait for its port.
+        Raises:
+            NoModel: If the package that runs the model is missing or broken.
+            ModelUnavailable: If the child does not start.
+        """
+        try:
+            # -I: a folder called `stet` where the editor was started must not be run.
+            process = await self._system.start_process(module_command(CHILD))
+        except OSError as exc:
+            raise ModelUnavailable(f"The embedded model could not be started: {exc}.") from exc
+        try:
+            port = await self._handshake(process, order)
+        except BaseException:
+            await end_child(process)
+            raise
+        self._process = process
+        return port
 
-    Raises:
-        NoModel: If the package that runs the model is missing or broken.
-        ModelUnavailable: If the child does not start.
-    """
-    assert process.stdin is not None  # all its streams are piped
-    assert process.stdout is not None
-    try:
-        process.stdin.write(json.dumps(order).encode() + b"\n")
-        async with asyncio.timeout(START_SECONDS):
-            reply = json.loads(await process.stdout.readline())
-    except TimeoutError as exc:
-        message = f"The embedded model did not start within {START_SECONDS:g} s."
-        raise ModelUnavailable(message) from exc
-    except (OSError, ValueError) as exc:
-        raise ModelUnavailable(
-            "The embedded model exited during startup: choose another with model.provider."
-        ) from exc
-    if reply.get("kind") == "import":
-        raise NoModel(f"llama.cpp can't be loaded ({reply['error']}). {weights.HOW_TO_GET_RUNTIME}")
-    if "port" not in reply:
-        raise ModelUnavailable(f"The embedded model could not be started: {reply.get('error')}.")
-    return int(reply["port"])
+    async def _handshake(self, process: Process, order: dict[str, object]) -> int:
+        """Send the options to the child and wait for its port.
+
+        Raises:
+            NoModel: If the package that runs the model is missing or broken.
+            ModelUnavailable: If the child does not start.
+        """
+        assert process.stdin is not None  # all its streams are piped
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            async with asyncio.timeout(START_SECONDS):
+                reply = json.loads(await process.stdout.readline())
+        except TimeoutError as exc:
+            message = f"The embedded model did not start within {START_SECONDS:g} s."
+            raise ModelUnavailable(message) from exc
+        except (OSError, ValueError) as exc:
+            await end_child(process)
+            self._exit_code = process.returncode
+            raise self._crash_error(
+                "The embedded model exited during startup: choose another with model.provider."
+            ) from exc
+        if reply.get("kind") == "import":
+            raise NoModel(
+                f"llama.cpp can't be loaded ({reply['error']}). {model_folder.HOW_TO_GET_RUNTIME}"
+            )
+        if "port" not in reply:
+            raise ModelUnavailable(
+                f"The embedded model could not be started: {reply.get('error')}. "
+                f"{how_to_load(self._local)}"
+            )
+        return int(reply["port"])
 
 
 async def end_child(process: Process) -> None:

@@ -1,21 +1,27 @@
 """The process that runs the embedded model: llama.cpp's own server, on loopback, with a key.
 
 Started as `python -I -m stet.llm.embedded.llama_server`. One JSON line on stdin contains the
-options (`model`, `key`, `context`), so that the key is neither in the arguments nor in the
+options (`model`, `key`, `context`, `threads`), so that the key is neither in the arguments nor in the
 environment; one JSON line on stdout answers `{"port": n}` or `{"error": "…"}`, with `"kind":
 "import"` if llama.cpp can't be loaded. The process ends when stdin is closed: when its parent ends,
 for any reason.
 """
 
+import hashlib
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
-N_THREADS = 1
-"""With two threads, barriers reduce the speed to one token per second on a busy machine."""
+PROBE_SECONDS = 0.1
+"""How long the processors are tried before the model is loaded."""
+WHOLE = 0.85
+"""The share of a processor from which on a thread counts as having one to itself."""
+_PIECE = bytes(1_000_000)
 
 
 def main() -> None:
@@ -38,6 +44,27 @@ def main() -> None:
     os._exit(0)  # the server's threads would delay an ordinary exit
 
 
+def free_threads(most: int) -> int:
+    """Return how many threads find a processor that is free now: at least 1, at most `most`.
+
+    Threads wait for each other after each step, so one that has to share a processor slows all
+    down: on a busy machine to one token a second.
+    """
+    if most < 2:
+        return 1
+    with ThreadPoolExecutor(most) as pool:
+        shares = list(pool.map(_processor_share, [time.monotonic() + PROBE_SECONDS] * most))
+    return max(1, sum(share >= WHOLE for share in shares))
+
+
+def _processor_share(until: float) -> float:
+    """Return the share of the time that this thread was running while it had work."""
+    began, used = time.monotonic(), time.thread_time()
+    while time.monotonic() < until:
+        hashlib.sha256(_PIECE)  # without the lock of the interpreter
+    return (time.thread_time() - used) / (time.monotonic() - began)
+
+
 def _serve(order: Mapping[str, Any]) -> Any:
     """Load the model and listen. Return the server, which stops when it is garbage-collected."""
     import xllamacpp  # late: it prints on import, and may be missing
@@ -49,7 +76,7 @@ def _serve(order: Mapping[str, Any]) -> Any:
     params.api_keys = [order["key"]]
     params.n_ctx = order["context"]
     params.n_parallel = 1
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = N_THREADS
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = free_threads(order["threads"])
     params.n_threads_http = 2
     params.use_jinja = True
     params.offline = True

@@ -8,14 +8,18 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from stet.agent.redacting_model import TokenEscapingModel
-from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.model import ContextOverflow, Message, ModelError, NoModel, Request, ignore
+from stet.llm.weights import model_folder
+from stet.llm.weights.catalog import SMALL
+from stet.llm.weights.local_model import LocalModel, catalog_model
 from stet.system.system import System
+from tests.support.local_models import small_model
 from tests.support.model_requests import ModelOutput, question
 
 FRANCE = "What is the capital of France? Answer in one sentence."
@@ -24,11 +28,7 @@ FRANCE = "What is the capital of France? Answer in one sentence."
 @pytest.fixture
 async def model() -> AsyncIterator[EmbeddedModel]:
     """The real one; installed beforehand with `stet model install`, which CI does."""
-    system = System()
-    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
-    if reason and os.environ.get("CI") != "true":
-        pytest.skip(reason)
-    model = EmbeddedModel(system, cache_prompt=False)
+    model = EmbeddedModel(System(), small_model(), cache_prompt=False)
     yield model
     await model.close()
 
@@ -94,54 +94,87 @@ async def test_control_token_of_the_template_is_text_once_it_is_broken(
     assert broken > plain + 4 * 20  # letters and signs
 
 
-async def test_missing_weights_are_reported_with_a_remedy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(weights, "default_folder", lambda: tmp_path)
-    with pytest.raises(NoModel, match=r"stet model install|stet-lsp\[local\]"):
-        await ModelOutput().ask(EmbeddedModel(System()))
+def local(path: Path, **changes: Any) -> LocalModel:
+    """Describe a file of four bytes."""
+    path.write_bytes(b"junk")
+    model = LocalModel("junk", path, 4, 1000, 10**9, 4096, architecture="newfamily")
+    return replace(model, **changes)
 
 
-async def test_invalid_weights_are_reported(
+async def test_missing_weights_are_reported_with_a_remedy(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    missing = catalog_model(SMALL, tmp_path)
+    with pytest.raises(NoModel, match="'small' is not installed: run `stet model install small`"):
+        await ModelOutput().ask(EmbeddedModel(System(), missing))
+
+
+async def test_weights_that_llama_cpp_cannot_load_are_reported_with_the_family(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    junk = replace(weights.SMOLLM2, size=4)
-    junk.path(tmp_path).write_bytes(b"junk")
-    monkeypatch.setattr(weights, "SMOLLM2", junk)
-    monkeypatch.setattr(weights, "default_folder", lambda: tmp_path)
-    monkeypatch.setattr(weights, "RUNTIME", "json")
-    model = EmbeddedModel(System())
+    monkeypatch.setattr(model_folder, "RUNTIME", "json")
+    model = EmbeddedModel(System(), local(tmp_path / "junk.gguf"))
     # Where the extra is not installed there is nothing to look at them with.
-    reported = "The embedded model could not be started: |needs the extra `local`"
-    with pytest.raises(ModelError, match=reported):
+    reported = "The embedded model could not be started: .* may not know the family 'newfamily'"
+    with pytest.raises(ModelError, match=f"{reported}|needs the extra `local`"):
         await ModelOutput().ask(model)
     assert model._process is None
 
 
-class BrokenRuntime(System):
-    """Where llama.cpp can't be loaded."""
+class OtherChild(System):
+    """A system that runs a program of Python in the place of llama.cpp."""
+
+    def __init__(self, program: str) -> None:
+        super().__init__()
+        self._program = program
 
     async def start_process(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
     ) -> asyncio.subprocess.Process:
-        reply = {"error": "ImportError: libgomp.so.1 is missing", "kind": "import"}
-        return await super().start_process(
-            [sys.executable, "-c", f"input(); print({json.dumps(reply)!r})"], env=env
-        )
+        return await super().start_process([sys.executable, "-c", self._program], env=env)
 
 
 async def test_runtime_that_cannot_be_loaded_is_reported_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    junk = replace(weights.SMOLLM2, size=4)
-    junk.path(tmp_path).write_bytes(b"junk")
-    monkeypatch.setattr(weights, "SMOLLM2", junk)
-    monkeypatch.setattr(weights, "default_folder", lambda: tmp_path)
-    monkeypatch.setattr(weights, "RUNTIME", "json")
+    monkeypatch.setattr(model_folder, "RUNTIME", "json")
+    reply = {"error": "ImportError: libgomp.so.1 is missing", "kind": "import"}
+    system = OtherChild(f"input(); print({json.dumps(reply)!r})")
     with pytest.raises(NoModel) as raised:
-        await ModelOutput().ask(EmbeddedModel(BrokenRuntime()))
+        await ModelOutput().ask(EmbeddedModel(system, local(tmp_path / "junk.gguf")))
     assert str(raised.value) == (
         "llama.cpp can't be loaded (ImportError: libgomp.so.1 is missing). The embedded model "
         "needs the extra `local`: run `pip install '.[local]'` in a clone of Stet, in Stet's "
         "environment."
     )
+
+
+async def test_child_that_the_system_ends_for_its_memory_is_reported_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_folder, "RUNTIME", "json")
+    system = OtherChild("import os, signal; input(); os.kill(os.getpid(), signal.SIGKILL)")
+    large = local(tmp_path / "junk.gguf", memory=10**15)
+    output = ModelOutput()
+    with pytest.raises(ModelError) as raised:
+        await output.ask(EmbeddedModel(system, large))
+    assert str(raised.value) == (
+        "The system ended the embedded model, probably because memory ran out: junk needs about "
+        "1000000.0 GB. Close other programs, or choose a smaller model with model.name."
+    )
+    [warning] = output.waits
+    assert warning.startswith("junk needs about 1000000.0 GB of memory, but only ")
+
+
+async def test_child_that_ends_at_its_start_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_folder, "RUNTIME", "json")
+    with pytest.raises(ModelError, match="exited during startup: choose another"):
+        await ModelOutput().ask(EmbeddedModel(OtherChild("input()"), local(tmp_path / "junk.gguf")))
+
+
+async def test_changed_file_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_folder, "RUNTIME", "json")
+    model = EmbeddedModel(System(), local(tmp_path / "junk.gguf", n_bytes=5))
+    with pytest.raises(NoModel, match=r"junk\.gguf' can't be used: it was changed"):
+        await ModelOutput().ask(model)
