@@ -1,6 +1,7 @@
 """Runs the check of a task in a folder of files: a process of its own with limits."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from tests.agent_eval.task import Task
 SECONDS = 20
 MEMORY = 2**30
 """Bytes that a check may use: what it runs was written by a model."""
+_LINE = re.compile(r'^  File "check", line (\d+)', re.MULTILINE)
 _RUN = f"""\
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
@@ -22,7 +24,7 @@ exec(compile(sys.stdin.read(), "check", "exec"))
 
 
 def failure(task: Task, files: Mapping[str, str]) -> str:
-    """Return why texts do not solve a task: the last line of the error; "" if they do."""
+    """Return why texts do not solve a task: the error and the line of the check; "" if they do."""
     with tempfile.TemporaryDirectory(prefix="check-") as made:
         folder = Path(made)
         write_files(folder, files)
@@ -57,4 +59,6 @@ def _run(check: str, folder: Path) -> str:
         return f"it ran for more than {SECONDS} s"
     if process.returncode == 0:
         return ""
-    return (errors.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+    reason = (errors.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+    numbers = _LINE.findall(errors)
+    return f"{reason} at: {check.splitlines()[int(numbers[-1]) - 1].strip()}" if numbers else reason

@@ -35,6 +35,7 @@ class Exchange:
         text: The answer's text, as far as it came.
         calls: The answer's tool calls: names with arguments, as text.
         prompt_tokens: The tokens of the prompt, also those that the server still knew.
+        cached_tokens: Those that the server still knew.
         completion_tokens: The tokens of the answer.
         status: The HTTP status; 0 until the server answers.
         error: What the server said instead of an answer, or "".
@@ -45,6 +46,7 @@ class Exchange:
     text: str = ""
     calls: dict[int, list[str]] = field(default_factory=dict)
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     completion_tokens: int = 0
     status: int = 0
     error: str = ""
@@ -62,7 +64,9 @@ class Exchange:
                 pieces[0] += function.get("name") or ""
                 pieces[1] += function.get("arguments") or ""
         if usage := body.get("usage"):
+            details = usage.get("prompt_tokens_details") or {}
             self.prompt_tokens = int(usage.get("prompt_tokens") or 0)
+            self.cached_tokens = int(details.get("cached_tokens") or 0)
             self.completion_tokens = int(usage.get("completion_tokens") or 0)
 
 

@@ -17,7 +17,7 @@ OTHERS = ("aider", "opencode")
 ORDER = (*OURS, *OTHERS)
 _HEADINGS = (
     "arm", "tasks", "solved", "bugs", "rewrites", "projects", "edit applied", "wrong file",
-    "call shown", "ended", "rounds", "tokens in", "tokens out", "seconds",
+    "call shown", "ended", "rounds", "tokens in", "of them cached", "tokens out", "seconds",
 )  # fmt: skip
 
 
@@ -129,6 +129,7 @@ def _row(arm: str, results: Sequence[Result]) -> tuple[str, ...]:
         count(lambda one: one.is_ended),
         f"{mean(one.rounds for one in results):.1f}",
         f"{mean(one.prompt_tokens for one in results):.0f}",
+        f"{mean(one.cached_tokens for one in results):.0f}",
         f"{mean(one.completion_tokens for one in results):.0f}",
         f"{mean(one.seconds for one in results):.0f}",
     )

@@ -43,6 +43,7 @@ class Result:
         shows_call: Whether a tool call stands in the place of an answer.
         rounds: The number of requests to the model.
         prompt_tokens: Tokens of all prompts together, also those that the server still knew.
+        cached_tokens: Those that the server still knew from the request before.
         completion_tokens: Tokens of all answers together.
         seconds: How long the agent ran.
         is_ended: Whether the limit of time ended it.
@@ -63,6 +64,7 @@ class Result:
     shows_call: bool
     rounds: int
     prompt_tokens: int
+    cached_tokens: int
     completion_tokens: int
     seconds: float
     is_ended: bool

@@ -127,6 +127,7 @@ class Runner:
             shows_call=arm.shows_call(ended.output),
             rounds=len(exchanges),
             prompt_tokens=sum(one.prompt_tokens for one in exchanges),
+            cached_tokens=sum(one.cached_tokens for one in exchanges),
             completion_tokens=sum(one.completion_tokens for one in exchanges),
             seconds=round(ended.seconds, 1),
             is_ended=ended.is_ended,

@@ -23,6 +23,7 @@ RESULT = Result(
     shows_call=False,
     rounds=1,
     prompt_tokens=1,
+    cached_tokens=0,
     completion_tokens=1,
     seconds=1.0,
     is_ended=False,

@@ -26,6 +26,7 @@ def result(arm: str, task: str, *, solved: bool, version: str = "1", tokens: int
         shows_call=False,
         rounds=2,
         prompt_tokens=tokens,
+        cached_tokens=0,
         completion_tokens=10,
         seconds=20.0,
         is_ended=False,
@@ -56,11 +57,11 @@ def test_report_has_a_row_for_each_arm_and_paired_differences() -> None:
 
 Model file sha256 `abcdef012345`, context 16384, 2 threads, temperature 0, at most 180 s a task.
 
-| arm | tasks | solved | bugs | rewrites | projects | edit applied | wrong file | call shown | ended | rounds | tokens in | tokens out | seconds |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-| stet-agent 1 | 8 | 6 | 3 of 4 | 3 of 4 | - | 8 | 2 | 0 | 0 | 2.0 | 100 | 10 | 20 |
-| aider 1 | 8 | 4 | 2 of 4 | 2 of 4 | - | 8 | 4 | - | 0 | 2.0 | 400 | 10 | 20 |
-| opencode 1 | 1 | 1 | 1 of 1 | - | - | 1 | 0 | 0 | 0 | 2.0 | 100 | 10 | 20 |
+| arm | tasks | solved | bugs | rewrites | projects | edit applied | wrong file | call shown | ended | rounds | tokens in | of them cached | tokens out | seconds |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| stet-agent 1 | 8 | 6 | 3 of 4 | 3 of 4 | - | 8 | 2 | 0 | 0 | 2.0 | 100 | 0 | 10 | 20 |
+| aider 1 | 8 | 4 | 2 of 4 | 2 of 4 | - | 8 | 4 | - | 0 | 2.0 | 400 | 0 | 10 | 20 |
+| opencode 1 | 1 | 1 | 1 of 1 | - | - | 1 | 0 | 0 | 0 | 2.0 | 100 | 0 | 10 | 20 |
 
 | difference | tasks | solved, points | tokens | seconds |
 | --- | --- | --- | --- | --- |

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -14,7 +15,7 @@ from tests.agent_eval.model_server import ModelServerFailed
 from tests.agent_eval.results import Conditions, Result, ResultFile
 from tests.agent_eval.runner import WARM_UP, Runner
 from tests.agent_eval.task import Task
-from tests.support.openai_server import End, OpenAIServer, Reply, Scripted, call, say
+from tests.support.openai_server import End, OpenAIServer, Reply, Scripted, call, say, usage
 
 CONDITIONS = Conditions("qwen2.5-coder-1.5b-instruct", "0" * 64, 16_384, 2, 60)
 PAGES = {"/health": {"status": "ok"}}
@@ -47,6 +48,11 @@ class ShellArm(Arm):
         return output
 
 
+def half_cached(reply: Reply) -> Reply:
+    """Make the server say that it still knew four of the ten tokens of the prompt."""
+    return replace(reply, events=[*reply.events[:-1], usage(10, 5, cached=4)])
+
+
 @asynccontextmanager
 async def scripted(
     folder: Path, replies: Sequence[Scripted] = ()
@@ -74,7 +80,7 @@ def is_running(pid: int) -> bool:
 
 
 async def test_rewrite_is_judged_counted_and_not_repeated(tmp_path: Path) -> None:
-    async with scripted(tmp_path, [say(RIGHT)]) as (server, proxy, store):
+    async with scripted(tmp_path, [half_cached(say(RIGHT))]) as (server, proxy, store):
         for _ in range(2):
             runner = Runner(proxy, CONDITIONS, store, tmp_path / "base")
             await runner.run([FixedStetArm("rewrite")], [WARM_UP], warms_up=False)
@@ -84,6 +90,7 @@ async def test_rewrite_is_judged_counted_and_not_repeated(tmp_path: Path) -> Non
     assert (result.solved, result.failure) == (True, "")
     assert (result.applied, result.wrong_files, result.shows_call) == (True, (), False)
     assert (result.rounds, result.prompt_tokens, result.completion_tokens) == (1, 10, 5)
+    assert result.cached_tokens == 4
     assert (result.exit_code, result.is_ended) == (0, False)
     written = (tmp_path / "results" / result.transcript).read_text()
     assert WARM_UP.prompt in written
@@ -100,7 +107,11 @@ async def test_agent_edits_through_its_tools(tmp_path: Path) -> None:
 
 async def test_answer_without_an_edit_is_not_solved(tmp_path: Path) -> None:
     result = await run_one(FixedStetArm("agent"), tmp_path, say("It is fine."))
-    assert (result.solved, result.applied, result.failure) == (False, False, "AssertionError")
+    assert (result.solved, result.applied, result.failure) == (
+        False,
+        False,
+        "AssertionError at: assert hello() == 'Hello'",
+    )
 
 
 async def test_changes_of_other_files_are_listed(tmp_path: Path) -> None:
@@ -147,7 +158,7 @@ async def test_unfinished_answer_is_left_upstream_and_counted(tmp_path: Path) ->
 def test_cut_lines_of_results_are_left_out(tmp_path: Path) -> None:
     store = ResultFile(tmp_path)
     result = Result(
-        "t", "bug", False, "aider", "1", CONDITIONS, True, "", True, ("a.py",), False, 1, 2, 3,
+        "t", "bug", False, "aider", "1", CONDITIONS, True, "", True, ("a.py",), False, 1, 2, 0, 3,
         4.0, False, 0, "x.txt",
     )  # fmt: skip
     store.append(result)
