@@ -20,6 +20,7 @@ test: check  ## everything: style, types, layers, units, protocol, real editors,
 
 test-long: $(VENV)/test.stamp  ## more seeds, more of the real model, and the tests of the tests
 	@$(BIN)/stet model install small --quiet
+	@$(BIN)/python -m tests.parts --long
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m long
 
 unit: $(VENV)/test.stamp  ## the inner loop: quick unit tests, in half a minute

@@ -1,13 +1,14 @@
 """`stet model` as a person or a script runs it, with a hub on loopback."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
 from stet.llm.weights.catalog import SMALL
 from tests.support.gguf_files import gguf
-from tests.support.local_models import small_model
+from tests.support.local_models import small_model, small_only
 from tests.support.shell import Screen, Shell
 from tests.support.tiny_weights import REVISION
 from tests.support.web_server import WebReply, WebServer
@@ -106,8 +107,24 @@ def test_terminal_offers_the_models_and_takes_no_for_an_answer(shell: Shell) -> 
     shown = screen.shown.replace("\r\n", "\n")
     assert "small: SmolLM2-135M-Instruct, Apache-2.0, 98 MB to download, 0.3 GB of memory" in shown
     assert "medium: Qwen2.5-Coder-1.5B-Instruct, Apache-2.0, 1,117 MB to download, 2.1 GB" in shown
+    assert "41 tokens a second (measured on a cloud machine)" in shown
     assert "stet: nothing was installed" in shown
     assert not models(shell).exists()
+
+
+@pytest.mark.long
+def test_terminal_shows_the_speed_that_was_measured_here(shell: Shell) -> None:
+    small_model()
+    shell.env |= small_only()
+    screen = Screen(shell, ["model", "install"])
+    screen.wait_for("n: none]")
+    screen.type("small\n")
+    assert screen.ended() == 0
+    assert re.search(r"\d+ tokens a second \(measured here in 5 s\)", screen.shown)
+    assert re.search(
+        r"about \d+ tokens a second \(estimated from small, measured here\)", screen.shown
+    )
+    assert "Installed SmolLM2-135M-Instruct: " in screen.shown
 
 
 def test_terminal_is_asked_before_a_large_download(shell: Shell) -> None:

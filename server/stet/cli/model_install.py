@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -10,6 +11,7 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from stet.cli.terminal import CliError, Terminal
+from stet.llm.embedded.speed import MEASURED_SECONDS, estimate_speed, measure_speed
 from stet.llm.weights import model_folder
 from stet.llm.weights.catalog import (
     CATALOG,
@@ -22,6 +24,7 @@ from stet.llm.weights.catalog import (
     parse_hub_address,
 )
 from stet.llm.weights.install import Source, install_file, install_weights
+from stet.llm.weights.local_model import installed_models
 from stet.llm.weights.partial_file import InstallError, PartialFile
 from stet.system.memory import free_memory
 from stet.system.system import System
@@ -72,7 +75,19 @@ def install(request: InstallRequest) -> int:
         raise CliError(str(error)) from error
     if reporter.fetched or not request.quiet:
         terminal.say(f"Installed {weights.name}: {path}")
+    if reporter.fetched and terminal.is_interactive:
+        _show_speed(weights, terminal, folder)
     return 0
+
+
+def _show_speed(weights: ModelWeights, terminal: Terminal, folder: Path) -> None:
+    """Measure a model that was just installed."""
+    local = next((one for one in installed_models(folder) if one.path.name == weights.file), None)
+    if local is not None:
+        with terminal.working("measuring its speed"):
+            speed = asyncio.run(measure_speed(local, System()))
+        if speed:
+            terminal.say(f"It writes {speed:.0f} tokens a second here.")
 
 
 def named_weights(name: str) -> ModelWeights:
@@ -169,9 +184,11 @@ def _offer(terminal: Terminal, folder: Path) -> ModelWeights:
     Raises:
         CliError: If the user chooses none.
     """
+    with terminal.working("measuring the speed of this machine"):
+        speeds = asyncio.run(_speeds(folder))
     memory, disk = free_memory(), _free_disk(folder)
     for one in CATALOG:
-        for line in _describe(one):
+        for line in _describe(one, speeds[one.size]):
             terminal.say(line)
     default = default_model(memory, disk)
     known = "an unknown amount of" if memory is None else f"{memory / GB:.1f} GB of"
@@ -183,7 +200,30 @@ def _offer(terminal: Terminal, folder: Path) -> ModelWeights:
     return named_weights(answer or default.size)
 
 
-def _describe(model: CatalogModel) -> tuple[str, str, str]:
+async def _speeds(folder: Path) -> dict[str, str]:
+    """Return the speed of each model by size, and how it is known.
+
+    An installed model is measured; the speed of another is estimated from it.
+    """
+    measured: dict[str, float] = {}
+    for local in installed_models(folder):
+        if speed := await measure_speed(local, System()):
+            measured[local.size] = speed
+    return {one.size: _speed_of(one, measured) for one in CATALOG}
+
+
+def _speed_of(model: CatalogModel, measured: Mapping[str, float]) -> str:
+    """Return the speed of a model in words."""
+    if (speed := measured.get(model.size)) is not None:
+        return f"{speed:.0f} tokens a second (measured here in {MEASURED_SECONDS:.0f} s)"
+    for other in CATALOG:
+        if other.size in measured:
+            speed = estimate_speed(model, other, measured[other.size])
+            return f"about {speed:.0f} tokens a second (estimated from {other.size}, measured here)"
+    return f"{model.tokens_per_second:.0f} tokens a second (measured on a cloud machine)"
+
+
+def _describe(model: CatalogModel, speed: str) -> tuple[str, ...]:
     """Return what the user reads of a model before choosing one."""
     weights = model.weights
     return (
@@ -191,6 +231,7 @@ def _describe(model: CatalogModel) -> tuple[str, str, str]:
         f"{model.memory / GB:.1f} GB of memory",
         f"    {model.purpose}",
         f"    {model.scores}",
+        f"    {speed}",
     )
 
 
