@@ -62,8 +62,12 @@ function M.configuration()
     cmd = config.cmd(),
     root_dir = root_dir, -- and no `filetypes`: Stet serves every file, beside its own server
     settings = config.settings(),
-    capabilities = { experimental = { stet = { drawsHunks = true } } },
+    capabilities = {
+      experimental = { stet = { drawsHunks = true } },
+      textDocument = require('stet.completion').capabilities(),
+    },
     handlers = {
+      ['client/registerCapability'] = function(...) return require('stet.completion').register(...) end,
       ['window/showMessage'] = function(...) return require('stet.hints').show_message(...) end,
       ['window/showMessageRequest'] = messages.show_question,
       ['window/showDocument'] = function(...) return require('stet.chat_window').show_document(...) end,
