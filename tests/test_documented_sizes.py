@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from stet.llm.weights.catalog import SMALL
+from stet.llm.weights.catalog import CATALOG, SMALL
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -69,3 +69,20 @@ def test_documented_size_of_the_installation_is_the_installed_one() -> None:
 def test_documented_size_of_the_model_is_that_of_its_file() -> None:
     expected = pytest.approx(SMALL.weights.size / 1e6, abs=0.5)
     assert documented(r"downloads the model \(N MB\)") == expected
+
+
+def test_documented_table_of_local_models_is_the_catalog() -> None:
+    text = (ROOT / "docs" / "local-models.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    table = {title.strip("` |"): cells for title, *cells in rows}
+    assert table[CATALOG[0].size] == [f"`{CATALOG[1].size}`"]
+    assert table["what it does"] == [one.purpose for one in CATALOG]
+    assert table["licence"] == [one.licence for one in CATALOG]
+    assert table["download"] == [f"{one.weights.size / 1e6:,.0f} MB" for one in CATALOG]
+    assert table["memory"] == [f"{one.memory / 1e9:.1f} GB" for one in CATALOG]
+    names = [cell.partition(",")[0] for cell in table["model"]]
+    assert names == [one.weights.name for one in CATALOG]
+    counts = [cells for title, cells in table.items() if "10" in title]
+    for number, one in enumerate(CATALOG):
+        scores = re.findall(r"(\d+) (?:docstring|bug|rewrite|sentence)", one.scores)
+        assert scores == [cells[number] for cells in counts]

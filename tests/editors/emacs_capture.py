@@ -17,14 +17,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from platformdirs import user_data_path
-
 from tests.editors import steps
 from tests.editors.capture import SAMPLE, picture
 from tests.editors.emacs import CONFIG, Start, only_stet, start
 from tests.editors.emacs_screen import EmacsScreen
 from tests.editors.scripts import edit, script
 from tests.parts.emacs import ensure
+from tests.support.local_models import small_model
 
 PATIENCE = 6
 """The number of usual time-outs that the model's answer may take."""
@@ -97,9 +96,10 @@ def step(folder: Path, name: str, model: Sequence[object], init: str = "") -> Em
 def record(folder: Path) -> str:
     """Return the screen with the proposal, as the terminal received it."""
     home, root = folder / "home", folder / "shop"
-    models = home / ".data" / "stet"
+    models = home / ".data" / "stet" / "models"
     models.mkdir(parents=True)
-    (models / "models").symlink_to(user_data_path("stet") / "models")
+    weights = small_model().path
+    (models / weights.name).symlink_to(weights)
     (root / ".git").mkdir(parents=True)
     (root / "cart.py").write_text(SAMPLE)
     given = Start(

@@ -6,15 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from stet.cli import doctor
 from stet.cli.doctor import (
     Finding,
     check_all,
+    check_embedded,
     check_grammars,
     check_model,
     check_search,
     check_settings,
     check_web,
 )
+from stet.llm.weights import model_folder
+from stet.llm.weights.catalog import CATALOG
 from stet.search.index_state import index_folder
 from stet.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers
@@ -256,3 +260,30 @@ def test_missing_search_extra_is_reported_with_a_remedy(
     first = next(check_search(SearchSettings(), System(), tmp_path))
     fix = "Install Stet with the extra `search`, or set search.embeddings to off."
     assert first == Finding("note", "search", "by words only: wordllama is not installed", fix)
+
+
+@pytest.mark.parametrize(
+    ("free", "mark", "fix"),
+    [
+        (16 * 10**9, "ok", ""),
+        (
+            3 * 10**9,
+            "note",
+            "Qwen2.5-Coder-1.5B-Instruct needs about 2.2 GB of memory; 3.0 GB are free.",
+        ),
+    ],
+)
+async def test_installed_local_models_are_listed_with_what_they_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, mark: str, fix: str
+) -> None:
+    monkeypatch.setattr(model_folder, "RUNTIME", "json")
+    monkeypatch.setattr(model_folder, "default_folder", lambda: tmp_path)
+    assert await check_embedded() == Finding(
+        "note", "embedded", "not available", "Run `stet model install`."
+    )
+    monkeypatch.setattr(doctor, "free_memory", lambda: free)
+    for one in CATALOG:
+        with (tmp_path / one.weights.file).open("wb") as file:
+            file.truncate(one.weights.size)
+    paths = ", ".join(f"{one.weights.name}, {tmp_path / one.weights.file}" for one in CATALOG)
+    assert await check_embedded() == Finding(mark, "embedded", paths, fix)

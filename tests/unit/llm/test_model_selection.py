@@ -253,14 +253,14 @@ MEDIUM_NAME = "Qwen2.5-Coder-1.5B-Instruct"
             {},
             EMBEDDED,
             "No provider's key is set and no local server is running. The larger "
-            "Qwen2.5-Coder-1.5B-Instruct needs 2.1 GB of memory, and 1.0 GB are free.",
+            "Qwen2.5-Coder-1.5B-Instruct needs 2.2 GB of memory, and 1.0 GB are free.",
         ),
         (
             1e8,
             {"provider": "local"},
             EMBEDDED,
             "model.provider is set to the embedded model. The larger "
-            "Qwen2.5-Coder-1.5B-Instruct needs 2.1 GB of memory, and 0.1 GB are free.",
+            "Qwen2.5-Coder-1.5B-Instruct needs 2.2 GB of memory, and 0.1 GB are free.",
         ),
         (
             None,

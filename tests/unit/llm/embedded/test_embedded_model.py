@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -16,10 +17,10 @@ from stet.agent.redacting_model import TokenEscapingModel
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.model import ContextOverflow, Message, ModelError, NoModel, Request, ignore
 from stet.llm.weights import model_folder
-from stet.llm.weights.catalog import SMALL
+from stet.llm.weights.catalog import MEDIUM, SMALL
 from stet.llm.weights.local_model import LocalModel, catalog_model
 from stet.system.system import System
-from tests.support.local_models import small_model
+from tests.support.local_models import medium_model, small_model
 from tests.support.model_requests import ModelOutput, question
 
 FRANCE = "What is the capital of France? Answer in one sentence."
@@ -67,6 +68,34 @@ async def test_embedded_model_restarts_after_a_crash_and_ends_with_its_owner(
     assert model._process is None
     with pytest.raises(ProcessLookupError):
         os.kill(second.pid, 0)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_embedded_model_takes_no_more_memory_than_the_catalog_says(
+    model: EmbeddedModel,
+) -> None:
+    await most_memory_within(SMALL.memory, model, "word " * 3000)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_medium_model_takes_no_more_memory_than_the_catalog_says() -> None:
+    model = EmbeddedModel(System(), medium_model(), max_tokens=10)
+    try:
+        await most_memory_within(MEDIUM.memory, model, "word " * 3000)
+    finally:
+        await model.close()
+
+
+async def most_memory_within(bound: int, model: EmbeddedModel, text: str) -> None:
+    """Ask, and check the most memory that the child has taken against a bound."""
+    await model.complete(Request((Message("user", text),), max_tokens=3), ignore)
+    assert model._process is not None
+    status = await asyncio.to_thread(Path(f"/proc/{model._process.pid}/status").read_text)
+    most = re.search(r"VmHWM:\s+(\d+) kB", status)
+    assert most is not None
+    assert 0.8 * bound < int(most[1]) * 1024 < bound
 
 
 @pytest.mark.slow

@@ -117,14 +117,14 @@ def test_damaged_file_is_not_installed_and_is_named(tmp_path: Path) -> None:
     ("free", "warning"),
     [
         (None, ""),
-        (4_200_000_000, ""),
+        (4_400_000_000, ""),
         (
             4_100_000_000,
-            "Qwen2.5-Coder-1.5B-Instruct needs about 2.1 GB of memory; 4.1 GB are free.",
+            "Qwen2.5-Coder-1.5B-Instruct needs about 2.2 GB of memory; 4.1 GB are free.",
         ),
         (
             2_000_000_000,
-            "Qwen2.5-Coder-1.5B-Instruct needs about 2.1 GB of memory, but only 2.0 GB are free: "
+            "Qwen2.5-Coder-1.5B-Instruct needs about 2.2 GB of memory, but only 2.0 GB are free: "
             "close other programs, or choose a smaller model with model.name.",
         ),
     ],
