@@ -42,8 +42,8 @@ START_SECONDS = 60.0
 END_SECONDS = 2.0
 """The time in which a child process must end after its stdin is closed."""
 CHILD = "stet.llm.embedded.llama_server"
-TIMEOUTS = Timeouts(connect=5.0, first=300.0, idle=60.0, total=900.0)
-"""A larger model reads 30 tokens a second, and a question may have thousands."""
+TIMEOUTS = Timeouts(connect=5.0, first=600.0, idle=60.0, total=1200.0)
+"""A larger model reads 30 tokens a second, on a busy machine 8, and a question may have thousands."""
 SIGNAL_OF_MEMORY = -int(getattr(signal, "SIGKILL", 9))
 """The exit code of a process that the system has killed, usually because memory ran out."""
 
