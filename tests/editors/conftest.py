@@ -10,6 +10,7 @@ from tests.conftest import Part
 from tests.editors.neovim import Neovim, Start, start
 from tests.editors.vscode_session import screen, vscode, vscode_installed  # noqa: F401  fixtures
 from tests.parts.kept import MissingPart
+from tests.support.completion_server import ServerThread
 
 NVIM = Path(sys.executable).with_name("nvim")
 
@@ -53,3 +54,11 @@ def neovim(nvim_binary: Path, tmp_path: Path) -> Iterator[Callable[..., Neovim]]
     yield begin
     for editor in started:
         editor.close()
+
+
+@pytest.fixture
+def completions() -> Iterator[ServerThread]:
+    """Run a completion server beside the editor."""
+    made = ServerThread()
+    yield made
+    made.close()

@@ -1,8 +1,6 @@
 """Inline completions in real Neovim 0.12: grey text at the cursor, accepted by Tab."""
 
-import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,43 +10,13 @@ from tests.conftest import Part
 from tests.editors.conftest import NVIM
 from tests.editors.neovim import Neovim, Start, start
 from tests.parts import neovim as neovim_part
-from tests.support.completion_server import completion_server, infill
-from tests.support.openai_server import OpenAIServer, Scripted
+from tests.support.completion_server import ServerThread, infill
+from tests.support.openai_server import OpenAIServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 AREA = "import math\n\n\ndef area(radius):\n    return\n"
 HINTS = """vim.iter(vim.api.nvim_buf_get_extmarks(0,
   vim.api.nvim_create_namespace('nvim.lsp.inline_completion'), 0, -1, { details = true }))"""
-
-
-class ServerThread:
-    """A completion server in a thread of its own, beside tests that block."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self.loop.run_forever)
-        self._thread.start()
-        self.server = completion_server()
-        self._run(self.server.__aenter__())
-
-    def add(self, *replies: Scripted) -> None:
-        self.loop.call_soon_threadsafe(self.server.add, *replies)
-
-    def close(self) -> None:
-        self._run(self.server.__aexit__(None, None, None))
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join()
-        self.loop.close()
-
-    def _run(self, work: object) -> None:
-        asyncio.run_coroutine_threadsafe(work, self.loop).result()  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def completions() -> Iterator[ServerThread]:
-    made = ServerThread()
-    yield made
-    made.close()
 
 
 Begin = Callable[..., Neovim]
@@ -99,7 +67,10 @@ def test_lines_are_drawn_below_and_typing_on_asks_nothing(
     editor.keys("4Go")  # Neovim indents the line
     editor.wait_for_rows("    a = 1", "    b = 2")
     editor.keys("a =")
-    editor.wait(f"{HINTS}:any(function(m) return m[4].virt_text and m[4].virt_text[1][1] == ' 1' end)", "the rest")
+    editor.wait(
+        f"{HINTS}:any(function(m) return m[4].virt_text and m[4].virt_text[1][1] == ' 1' end)",
+        "the rest",
+    )
     editor.keys("<Tab>")
     editor.wait("vim.fn.getline(6) == '    b = 2'", "both lines are inserted")
     assert len(completions.server.requests) == 1

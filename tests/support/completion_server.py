@@ -1,6 +1,8 @@
 """A loopback completion server, and an editor that asks for inline completions."""
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,29 @@ def infill(*pieces: str, end: End = End.EOF) -> Reply:
     if end is End.EOF:
         events.append({"content": "", "stop": True})
     return Reply(events, end=end)
+
+
+class ServerThread:
+    """A completion server in a thread of its own, beside tests that block."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever)
+        self._thread.start()
+        self.server = completion_server()
+        self._run(self.server.__aenter__())
+
+    def add(self, *replies: Scripted) -> None:
+        self.loop.call_soon_threadsafe(self.server.add, *replies)
+
+    def close(self) -> None:
+        self._run(self.server.__aexit__(None, None, None))
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+    def _run(self, work: Coroutine[Any, Any, object]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
 
 @asynccontextmanager
