@@ -5,8 +5,10 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
+from tests.agent_eval.arms import ARMS
 from tests.agent_eval.report import BEGIN, END, PAGE, difference, report, write
 from tests.agent_eval.results import Conditions, Result
+from tests.parts import aider, opencode
 
 CONDITIONS = Conditions("q", "abcdef0123456789", 16_384, 2, 180)
 
@@ -116,3 +118,9 @@ def test_write_leaves_the_rest_of_the_page_as_it_is(tmp_path: Path) -> None:
 def test_page_has_a_place_for_the_table() -> None:
     text = PAGE.read_text()
     assert (text.count(BEGIN), text.count(END)) == (1, 1)
+
+
+def test_page_names_the_versions_and_arms_that_are_run() -> None:
+    text = PAGE.read_text()
+    for words in (f"aider {aider.VERSION}", f"OpenCode {opencode.VERSION}", *ARMS):
+        assert words in text
