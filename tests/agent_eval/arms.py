@@ -5,6 +5,8 @@ commands and web pages are off, since a small model decides here unwatched. Ever
 user gets it who follows the program's documentation for an OpenAI-compatible server.
 """
 
+import hashlib
+import inspect
 import json
 import re
 import subprocess
@@ -79,6 +81,11 @@ class Arm(ABC):
         return _CALL.search(self.shown_answer(output)) is not None
 
 
+def _digest(arm: type[Arm]) -> str:
+    """Return a short hash of the source of an arm."""
+    return hashlib.sha256(inspect.getsource(arm).encode()).hexdigest()[:6]
+
+
 class StetArm(Arm):
     """`stet ask`, which accepts all proposals at its end."""
 
@@ -128,9 +135,9 @@ class AiderArm(Arm):
     name = "aider"
 
     def version(self) -> str:
-        """Return the installed version."""
+        """Return the installed version, and a hash of how it is started."""
         aider.ensure()
-        return aider.VERSION
+        return f"{aider.VERSION}+{_digest(type(self))}"
 
     def command(self, task: Task, workplace: Workplace) -> Command:
         """Return the command; aider is told the size of the model's window."""
@@ -189,12 +196,14 @@ class OpenCodeArm(Arm):
     name = "opencode"
 
     def version(self) -> str:
-        """Return the installed version."""
+        """Return the installed version, and a hash of how it is started."""
         opencode.opencode()
-        return opencode.VERSION
+        return f"{opencode.VERSION}+{_digest(type(self))}"
 
     def command(self, task: Task, workplace: Workplace) -> Command:
-        """Return the command; a title is given, so that no request is spent on one."""
+        """Return the command; the open file is attached, as in the others, and a title is given, so
+        that no request is spent on one.
+        """
         limit = {"context": workplace.context, "output": MAX_OUTPUT}
         config = {
             "autoupdate": False,
@@ -215,7 +224,17 @@ class OpenCodeArm(Arm):
         }  # fmt: skip
         off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
         return Command(
-            [str(opencode.opencode()), "run", "--format", "json", "--title", "task", task.prompt],
+            [
+                str(opencode.opencode()),
+                "run",
+                task.prompt,
+                "--format",
+                "json",
+                "--title",
+                "task",
+                "--file",
+                task.file,
+            ],
             {
                 "OPENCODE_CONFIG_CONTENT": json.dumps(config),
                 **{f"OPENCODE_DISABLE_{what}": "1" for what in off},

@@ -31,10 +31,12 @@ class Result:
 
     Attributes:
         task: The id of the task.
+        digest: The hash of the task.
         kind: The kind of the task.
         held_out: Whether the task is one that no tuning may look at.
         arm: The name of the arm.
-        version: What was measured: Stet's commit, or the version of the program.
+        version: What was measured: Stet's commit, or the version of the program with a hash of
+            how it is started.
         conditions: What was the same for all arms.
         solved: Whether the check passed.
         failure: Why it did not; "" if it did.
@@ -52,6 +54,7 @@ class Result:
     """
 
     task: str
+    digest: str
     kind: str
     held_out: bool
     arm: str
@@ -72,14 +75,17 @@ class Result:
     transcript: str
 
     @property
-    def key(self) -> tuple[str, str, str, Conditions]:
+    def key(self) -> "Key":
         """Return what makes a second run of the same unnecessary."""
-        return self.task, self.arm, self.version, self.conditions
+        return self.task, self.digest, self.arm, self.version, self.conditions
 
     @property
     def tokens(self) -> int:
         """Return the tokens of prompts and answers together."""
         return self.prompt_tokens + self.completion_tokens
+
+
+Key = tuple[str, str, str, str, Conditions]
 
 
 class ResultFile:
@@ -101,7 +107,7 @@ class ResultFile:
 
     def read(self) -> list[Result]:
         """Return the last result of each key, oldest first; a line that was cut off is left out."""
-        found: dict[tuple[str, str, str, Conditions], Result] = {}
+        found: dict[Key, Result] = {}
         for result in self._lines():
             found.pop(result.key, None)
             found[result.key] = result

@@ -81,7 +81,7 @@ class Runner:
                 task
                 for task in chosen
                 # A changed checkout may be another one than before.
-                if (task.id, arm.name, version, self._conditions) not in known
+                if (task.id, task.digest, arm.name, version, self._conditions) not in known
                 or version.endswith("-dirty")
             ]
             if missing and warms_up:
@@ -115,6 +115,7 @@ class Runner:
         )
         return Result(
             task=task.id,
+            digest=task.digest,
             kind=task.kind,
             held_out=task.id in held_out(),
             arm=arm.name,

@@ -6,6 +6,8 @@ package; each of the others is a file of `tasks/rewrites` or `tasks/projects`.
 """
 
 import ast
+import hashlib
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,6 +56,12 @@ class Task:
     def solved_files(self) -> dict[str, str]:
         """Return the texts of the reference solution."""
         return {**self.files, **self.solution}
+
+    @property
+    def digest(self) -> str:
+        """Return a hash of all that decides on a result, so that results of changed tasks show."""
+        parts = (self.prompt, self.file, self.symbol, sorted(self.files.items()), self.check)
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
     def lines(self) -> tuple[int, int]:
         """Return the first and the last line of the symbol, 1-based.

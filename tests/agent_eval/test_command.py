@@ -11,6 +11,7 @@ from tests.agent_eval.results import Conditions, Result, ResultFile
 
 RESULT = Result(
     task="bug-8",
+    digest="d",
     kind="bug",
     held_out=True,
     arm="stet-agent",

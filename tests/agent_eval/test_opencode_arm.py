@@ -37,6 +37,7 @@ async def test_opencode_reads_edits_and_runs_nothing(tmp_path: Path) -> None:
     (result,) = store.read()
     assert (result.solved, result.wrong_files, result.rounds) == (True, (), 3)
     assert not result.is_ended
+    assert WARM_UP.files["hello.py"].splitlines()[1] in str(server.requests[0].body["messages"])
     offered = [tool["function"]["name"] for tool in server.requests[0].body["tools"]]
     assert {"read", "edit", "write", "grep"} <= set(offered)
     assert not {"bash", "webfetch"} & set(offered)

@@ -16,6 +16,7 @@ CONDITIONS = Conditions("q", "abcdef0123456789", 16_384, 2, 180)
 def result(arm: str, task: str, *, solved: bool, version: str = "1", tokens: int = 100) -> Result:
     return Result(
         task=task,
+        digest="d",
         kind=task.partition("-")[0],
         held_out=False,
         arm=arm,

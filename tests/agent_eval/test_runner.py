@@ -158,7 +158,7 @@ async def test_unfinished_answer_is_left_upstream_and_counted(tmp_path: Path) ->
 def test_cut_lines_of_results_are_left_out(tmp_path: Path) -> None:
     store = ResultFile(tmp_path)
     result = Result(
-        "t", "bug", False, "aider", "1", CONDITIONS, True, "", True, ("a.py",), False, 1, 2, 0, 3,
+        "t", "d", "bug", False, "aider", "1", CONDITIONS, True, "", True, ("a.py",), False, 1, 2, 0, 3,
         4.0, False, 0, "x.txt",
     )  # fmt: skip
     store.append(result)
