@@ -124,8 +124,9 @@ def with_profile(
         served: What the server reports of the model, or None.
     """
     served = served or ServedModel(choice.model)
+    name = choice.model or served.name
     facts = ModelFacts(
-        choice.model or served.name,
+        choice.local.full_name if choice.local else name,
         choice.provider if choice.provider != "scripted" else "",
         is_local=_is_local(choice),
         is_hosted=bool(PROVIDERS.get(choice.provider, COMPATIBLE).key_envs),
@@ -136,7 +137,7 @@ def with_profile(
     tools = profile.tool_calls if choice.tools == "auto" else choice.tools
     return replace(
         choice,
-        model=facts.name,
+        model=name,
         context_tokens=profile.window,
         why=" ".join(filter(None, (choice.why, profile.why))),
         tools=tools,
@@ -415,7 +416,7 @@ def _embedded_choice(local: LocalModel, settings: ModelSettings, why: str) -> Mo
         local.name,
         context_tokens=local.context_tokens,
         why=why,
-        tools="text" if local.is_tiny else tools,
+        tools="text" if local.is_tiny or (tools == "auto" and not local.calls_tools) else tools,
         local=local,
     )
 

@@ -3,6 +3,7 @@
 import ctypes
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
         return _windows()
     if sys.platform == "darwin":
         return _macos()
-    found = [_available(root), _left_in_group(root), _left_in_old_group(root)]
+    found = [_available(root), *_left_in_groups(root), _left_in_old_group(root)]
     known = [n_bytes for n_bytes in found if n_bytes is not None]
     return max(0, min(known)) if known else None
 
@@ -34,10 +35,15 @@ def _available(root: Path) -> int | None:
     return int(found[1]) * 1024 if found else None
 
 
-def _left_in_group(root: Path) -> int | None:
-    """Return what the limit of a control group leaves (version 2)."""
-    group = root / "sys/fs/cgroup"
-    return _left(group / "memory.max", group / "memory.current", group / "memory.stat")
+def _left_in_groups(root: Path) -> Iterator[int | None]:
+    """Yield what the limits of this process's control groups leave (version 2), the inner first."""
+    base = root / "sys/fs/cgroup"
+    found = re.search(r"^0::/(.*)$", _read(root / "proc/self/cgroup"), re.MULTILINE)
+    inner = base / found[1] if found and ".." not in found[1] else base
+    for group in (inner, *inner.parents):
+        yield _left(group / "memory.max", group / "memory.current", group / "memory.stat")
+        if group == base:
+            return
 
 
 def _left_in_old_group(root: Path) -> int | None:

@@ -19,7 +19,7 @@ from stet.llm.openai_model import OpenAIModel
 from stet.llm.providers import PROVIDERS
 from stet.llm.text_protocol import TextProtocolModel
 from stet.llm.weights.catalog import MEDIUM, SMALL
-from stet.llm.weights.local_model import catalog_model
+from stet.llm.weights.local_model import LocalModel, catalog_model
 from stet.llm.weights.model_folder import HOW_TO_GET_RUNTIME
 from stet.settings.values import ModelSettings
 from stet.system.system import System
@@ -305,3 +305,31 @@ def test_path_is_not_sent_to_a_provider_as_a_name() -> None:
     local = LocalModels((), None, "'/m/a.gguf' can't be read: No such file.")
     with pytest.raises(NoModel, match="can't be read"):
         decide_model(ModelSettings(name="/m/a.gguf"), ModelEnvironment(OPENAI, (), local))
+
+
+@pytest.mark.parametrize(
+    ("title", "calls_tools", "settings", "tools", "family", "max_tokens"),
+    [
+        ("Qwen2.5 Coder 3B Instruct", True, {}, "auto", "qwen2-5-coder", 1024),
+        ("DeepSeek R1 Distill", True, {}, "auto", "deepseek-r1", 4096),
+        ("", False, {}, "text", "", 1024),
+        ("", False, {"tool_calls": "native"}, "native", "", 1024),
+        ("", True, {"max_output_tokens": 99}, "auto", "", 99),
+    ],
+)
+def test_profile_of_any_file_follows_from_its_header(
+    title: str,
+    calls_tools: bool,
+    settings: dict[str, Any],
+    tools: str,
+    family: str,
+    max_tokens: int,
+) -> None:
+    local = LocalModel(
+        "mine", Path("/m/mine.gguf"), 9, 9, 3 * 10**9, 8192, "", "x", title, calls_tools
+    )
+    given = ModelSettings(provider="local", name="/m/mine.gguf", **settings)
+    choice = decide_model(given, ModelEnvironment({}, (), LocalModels((), local)))
+    assert (choice.model, choice.tools) == ("mine", tools)
+    assert (choice.profile.family, choice.profile.max_tokens) == (family, max_tokens)
+    assert choice.profile.is_short

@@ -32,6 +32,17 @@ TABLE: dict[str, tuple[Mapping[str, str], int | None]] = {
         },
         400 * MB,
     ),
+    "group above that of the process": (
+        {
+            "proc/meminfo": MEMINFO,
+            "proc/self/cgroup": "0::/user.slice/editor.scope\n",
+            f"{GROUP}/user.slice/memory.max": f"{500 * MB}\n",
+            f"{GROUP}/user.slice/memory.current": f"{100 * MB}\n",
+            f"{GROUP}/user.slice/editor.scope/memory.max": "max\n",
+            f"{GROUP}/user.slice/editor.scope/memory.current": f"{50 * MB}\n",
+        },
+        400 * MB,
+    ),
     "full group": (
         {f"{GROUP}/memory.max": f"{MB}\n", f"{GROUP}/memory.current": f"{2 * MB}\n"},
         0,

@@ -52,19 +52,23 @@ class GgufHeader:
     Attributes:
         architecture: The family, such as `qwen2`.
         kind: What the file is, such as `model` or `adapter`; "" if it does not say so.
+        name: The name of the model.
         context_length: The longest context in training, in tokens.
         n_parameters: The number of parameters, counted from the tensors.
         cache_bytes: The bytes of memory that a token of context takes.
         has_chat_template: Whether it has a template, as models that answer questions do.
+        calls_tools: Whether the template has a place for tools.
         n_files: The number of files that the model is split into.
     """
 
     architecture: str
     kind: str
+    name: str
     context_length: int
     n_parameters: int
     cache_bytes: int
     has_chat_template: bool
+    calls_tools: bool
     n_files: int
 
 
@@ -113,13 +117,16 @@ def _header(values: dict[str, Any], n_parameters: int) -> GgufHeader:
     # Keys and values, two bytes each.
     cache_bytes = 4 * number("block_count") * n_cached * head_size
     template = values.get("tokenizer.chat_template")
+    template = template if isinstance(template, str) else ""
     return GgufHeader(
         architecture=architecture,
         kind=_word(values, "general.type"),
+        name=_word(values, "general.name"),
         context_length=number("context_length"),
         n_parameters=n_parameters,
         cache_bytes=cache_bytes,
-        has_chat_template=isinstance(template, str) and bool(template.strip()),
+        has_chat_template=bool(template.strip()),
+        calls_tools="tools" in template,
         n_files=_number(values, "split.count"),
     )
 

@@ -170,6 +170,7 @@ class _Download:
             )
         if found.start > done:
             raise _CutOff("the server left a part of the file out")
+        await asyncio.to_thread(self.partial.check_disk_space, found.size - found.start)
         await asyncio.to_thread(self.partial.truncate, found.start)
         await self._append(response, found)
         return replace(weights, size=found.size, sha256=weights.sha256 or found.sha256)

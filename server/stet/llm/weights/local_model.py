@@ -39,6 +39,8 @@ class LocalModel:
         context_tokens: The context window that it is run with.
         size: The word by which the catalog offers it; "" if it is not in the catalog.
         architecture: The family that its file names; "" for a model of the catalog.
+        title: The name that its file states; "" for a model of the catalog.
+        calls_tools: Whether its chat template has a place for tools.
     """
 
     name: str
@@ -49,11 +51,18 @@ class LocalModel:
     context_tokens: int
     size: str = ""
     architecture: str = ""
+    title: str = ""
+    calls_tools: bool = True
 
     @property
     def is_tiny(self) -> bool:
         """Whether the model can only fill in forms, and repeats itself if it writes freely."""
         return self.n_parameters < TINY_PARAMETERS
+
+    @property
+    def full_name(self) -> str:
+        """Its name and the one that its file states: one of them may tell the family."""
+        return f"{self.name} {self.title}".strip().replace(" ", "-")
 
     @property
     def billions(self) -> float:
@@ -152,6 +161,8 @@ def read_local_model(path: Path, name: str = "") -> LocalModel:
         n_parameters=header.n_parameters,
         context_tokens=context,
         architecture=header.architecture,
+        title=header.name,
+        calls_tools=header.calls_tools,
     )
 
 

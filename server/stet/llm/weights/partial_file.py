@@ -7,6 +7,7 @@ may be written, but these files belong to Stet.
 import errno
 import hashlib
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,8 @@ Progress = Callable[[str, float], None]
 
 DISK_IS_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Errors of a disk that takes no more bytes: it is full, or a limit of the user or a file is met."""
+RESERVED_BYTES = 50_000_000
+"""The bytes that stay free on the disk."""
 BLOCK = 1_048_576
 """Bytes that are written or read in one step."""
 
@@ -55,6 +58,16 @@ class PartialFile:
     def remove(self) -> None:
         """Remove the file, if it is there."""
         self.path.unlink(missing_ok=True)
+
+    def check_disk_space(self, n_bytes: int) -> None:
+        """Check that there is room for so many bytes more, and some to spare.
+
+        Raises:
+            OSError: If there is not.
+        """
+        if shutil.disk_usage(self.path.parent).free < n_bytes + RESERVED_BYTES:
+            needed = (n_bytes + RESERVED_BYTES) // 1_000_000
+            raise OSError(errno.ENOSPC, f"{needed:,} MB are needed")
 
     def finish(self, sha256: str) -> str:
         """Rename the file to its target if it has this checksum; remove it otherwise.

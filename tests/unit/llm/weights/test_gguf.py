@@ -17,10 +17,12 @@ def test_header_describes_family_size_context_and_template(tmp_path: Path) -> No
     assert read_gguf_header(write_gguf(tmp_path / "a.gguf")) == GgufHeader(
         architecture="qwen2",
         kind="model",
+        name="Tiny Qwen",
         context_length=32_768,
         n_parameters=1536 * 1000 + 1536,
         cache_bytes=28_672,
         has_chat_template=True,
+        calls_tools=False,
         n_files=0,
     )
 
@@ -39,6 +41,7 @@ def test_values_of_other_types_than_expected_count_as_missing(tmp_path: Path) ->
     odd = {
         "general.architecture": "x",
         "general.type": 7,
+        "general.name": 7,
         "x.context_length": 1.5,
         "x.block_count": True,
         "x.attention.head_count": [4, 8],
@@ -48,7 +51,7 @@ def test_values_of_other_types_than_expected_count_as_missing(tmp_path: Path) ->
     }
     header = read_gguf_header(write_gguf(tmp_path / "a.gguf", odd))
     assert (header.context_length, header.cache_bytes) == (0, 0)
-    assert (header.kind, header.has_chat_template) == ("", False)
+    assert (header.kind, header.name, header.has_chat_template) == ("", "", False)
 
 
 def nested(kind: int, count: int) -> bytes:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from stet.llm.weights import partial_file
 from stet.llm.weights.catalog import MEDIUM, HubFile, ModelWeights, hub_weights
 from stet.llm.weights.hub_download import TRIES, download_from_hub, hub_url
 from stet.llm.weights.install import install_weights
@@ -189,6 +190,17 @@ async def test_full_disk_is_reported_before_the_download(folder: Path, home: Pat
         with pytest.raises(InstallError, match=r"^The disk is full at .*MB are needed"):
             await install_weights(huge, folder, HubSystem(hub, home), lambda *_: None)
         assert hub.asked == []
+
+
+async def test_announced_size_that_does_not_fit_the_disk_is_reported(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = replace(TINY, size=0, sha256="")
+    monkeypatch.setattr(partial_file, "RESERVED_BYTES", 10**18)
+    async with WebServer({ROUTE: serve_range}) as hub:
+        with pytest.raises(OSError, match="MB are needed"):
+            await download(hub, folder, unknown)
+    assert visible(folder) == []
 
 
 async def test_folder_that_cannot_be_created_is_reported(tmp_path: Path, home: Path) -> None:
