@@ -205,7 +205,7 @@ def model_install(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="[SIZE]",
+            metavar="SIZE",
             help="small, medium, or hf:OWNER/REPOSITORY/FILE.gguf@REVISION. "
             "Default: a choice in a terminal, else small.",
             show_default=False,
@@ -225,7 +225,7 @@ def model_install(
         typer.Option(help="Use this downloaded file if it is the model's.", show_default=False),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print nothing if the model is installed.")
+        bool, typer.Option("--quiet", help="Ask and print nothing if it is installed.")
     ] = False,
 ) -> None:
     """Download a local model.

@@ -79,11 +79,12 @@ async def test_embedded_model_takes_no_more_memory_than_the_catalog_says(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_medium_model_takes_no_more_memory_than_the_catalog_says() -> None:
     model = EmbeddedModel(System(), medium_model(), max_tokens=10)
     try:
-        await most_memory_within(MEDIUM.memory, model, "word " * 3000)
+        await most_memory_within(MEDIUM.memory, model, "word " * 1500)
     finally:
         await model.close()
 
