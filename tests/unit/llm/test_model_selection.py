@@ -333,3 +333,9 @@ def test_profile_of_any_file_follows_from_its_header(
     assert (choice.model, choice.tools) == ("mine", tools)
     assert (choice.profile.family, choice.profile.max_tokens) == (family, max_tokens)
     assert choice.profile.is_short
+
+
+def test_file_name_may_be_a_servers_name_of_its_model() -> None:
+    local = LocalModels((), None, "model.name 'a.gguf' is a relative path: write the full path.")
+    environment = ModelEnvironment(OPENAI, (), local)
+    assert decide_model(ModelSettings(name="a.gguf"), environment).provider == "openai"

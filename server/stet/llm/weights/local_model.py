@@ -80,8 +80,15 @@ class LocalModel:
 
 
 def is_local_name(name: str) -> bool:
-    """Return whether `model.name` can only mean a local model: an address or a path."""
-    return name.startswith(("hf:", "~")) or name.lower().endswith(".gguf")
+    """Return whether `model.name` can only mean a local model: an address or a full path.
+
+    A server may list its models by the names of their files.
+    """
+    return name.startswith(("hf:", "~")) or (_is_file_name(name) and Path(name).is_absolute())
+
+
+def _is_file_name(name: str) -> bool:
+    return name.lower().endswith(".gguf")
 
 
 def installed_models(folder: Path) -> tuple[LocalModel, ...]:
@@ -129,7 +136,7 @@ def find_local_model(name: str, folder: Path) -> LocalModel | None:
     for path in other_files(folder):
         if name in {path.name, path.stem}:
             return read_local_model(path)
-    return _at_path(name) if is_local_name(name) else None
+    return _at_path(name) if is_local_name(name) or _is_file_name(name) else None
 
 
 def read_local_model(path: Path, name: str = "") -> LocalModel:
