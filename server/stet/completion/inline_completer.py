@@ -6,6 +6,7 @@ After a failure the server is left alone for a while, and the user is informed o
 """
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
 DEBOUNCE_SECONDS = 0.1
 """The time without another keystroke after which a request is sent."""
+MAX_DEBOUNCE_SECONDS = 1.0
+_DEBOUNCE_SHARE = 0.25
+"""The same for a slow model, as a share of the time to its first word: llama.cpp reads a prompt to
+its end even if the request was cancelled meanwhile.
+"""
 GENERATION_SECONDS = 2.0
 """The time for the lines after the first one: a slow model's first line is offered alone."""
 SLOW_SECONDS = 2.0
@@ -122,6 +128,7 @@ class InlineCompleter:
         self._reported: set[str] = set()
         self._quiet_until = 0.0
         self._n_tokens = self._settings.context_tokens
+        self._debounce = DEBOUNCE_SECONDS
 
     async def complete(self, snapshot: Snapshot, place: CursorPlace, *, delay: bool) -> str:
         """Return the text to insert at the cursor; "" for nothing to offer.
@@ -143,7 +150,7 @@ class InlineCompleter:
         if self._system.monotonic() < self._quiet_until:
             return ""
         if delay:
-            await asyncio.sleep(DEBOUNCE_SECONDS)
+            await asyncio.sleep(self._debounce)
         try:
             text = await self._ask(prepared, is_open=not snapshot.settings.privacy.redact_secrets)
         except ModelError as error:
@@ -159,6 +166,7 @@ class InlineCompleter:
             await self.close()
             self._settings = settings
             self._n_tokens = settings.context_tokens
+            self._debounce = DEBOUNCE_SECONDS
         if settings.enabled and not settings.base_url:
             self._fail(NO_ADDRESS)
         return settings.enabled and bool(settings.base_url)
@@ -201,16 +209,20 @@ class InlineCompleter:
         try:
             answer = await self._model.fill(request, watch.is_complete)
         except ModelTimeout as error:
-            self._send_less()
+            self._adapt(math.inf)
             raise ModelTimeout(f"{error} {TOO_SLOW}") from error
-        if watch.seconds_to_first > SLOW_SECONDS:
-            self._send_less()
+        if answer:
+            self._adapt(watch.seconds_to_first)
         if watch.is_late:
             answer = answer.rpartition("\n")[0]  # its last line may lack its end
         return _offered(answer, context)
 
-    def _send_less(self) -> None:
-        self._n_tokens = max(min(self._n_tokens, LEAST_TOKENS), self._n_tokens // 2)
+    def _adapt(self, seconds: float) -> None:
+        """Adapt to the time to the first word: send less, and wait longer before a request."""
+        if seconds > SLOW_SECONDS:
+            self._n_tokens = max(min(self._n_tokens, LEAST_TOKENS), self._n_tokens // 2)
+        longest = min(MAX_DEBOUNCE_SECONDS, seconds * _DEBOUNCE_SHARE)
+        self._debounce = max(DEBOUNCE_SECONDS, longest)
 
     def _log_request(
         self,

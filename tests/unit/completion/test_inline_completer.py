@@ -1,5 +1,6 @@
 """The completer with a loopback server and a clock that the test moves."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -41,11 +42,11 @@ class Completions:
         log = self.workspace.request_log
         self.completer = InlineCompleter(self.system, log, self.problems.append)
 
-    async def complete(self, line: int) -> str:
+    async def complete(self, line: int, *, delay: bool = False) -> str:
         """Return the completion at the end of a line."""
         at = Position(line, len(f"value_{line} = {line}"))
         place = CursorPlace(URI, Range(at, at))
-        return await self.completer.complete(self.workspace.snapshot(), place, delay=False)
+        return await self.completer.complete(self.workspace.snapshot(), place, delay=delay)
 
 
 @pytest.fixture
@@ -69,6 +70,24 @@ async def test_a_model_that_takes_long_is_sent_less_text(server: OpenAIServer) -
     ]
     rounded = [round(n, -2) for n in tokens]
     assert rounded == [2000, 1000, 400, 200, 200, 200]
+    await editor.completer.close()
+
+
+@pytest.mark.slow
+async def test_a_model_that_takes_long_is_asked_after_a_longer_pause(server: OpenAIServer) -> None:
+    editor = Completions(server)
+
+    def late(_: HttpRequest) -> Reply:
+        editor.system.time += 2
+        return infill(" + 1")
+
+    server.add(late, infill(" + 1"))
+    loop, seconds = asyncio.get_running_loop(), []
+    for line in (1000, 1001):
+        start = loop.time()
+        assert await editor.complete(line, delay=True) == " + 1"
+        seconds.append(loop.time() - start)
+    assert seconds[1] >= 0.5
     await editor.completer.close()
 
 
