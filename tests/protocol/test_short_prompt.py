@@ -15,7 +15,7 @@ from tests.support.prompt_cache import cached_share
 from tests.support.restarts import ready
 
 MODELS = {
-    "data": [{"id": "/models/coder.gguf", "meta": {"n_ctx": 8192, "n_params": 1_777_000_000}}]
+    "data": [{"id": "/models/coder.gguf", "meta": {"n_ctx": 8192, "n_params": 7_600_000_000}}]
 }
 FIRST = ["read_file", "edit_file", "search_workspace", "list_files", "done"]
 EDIT = api.call("edit_file", file="a.txt", old_text="two", new_text="2")
@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def served(*replies: api.Scripted) -> OpenAIServer:
-    """Make a llama.cpp server that reports a model of 1.78 billion parameters."""
+    """Make a llama.cpp server that reports a model of 7.6 billion parameters."""
     return OpenAIServer(replies, pages={"/v1/models": MODELS})
 
 
@@ -57,10 +57,10 @@ async def test_first_request_is_short(root: Path) -> None:
         status = await editor.command("stet.status")
         assert (status["model"], status["why"]) == (
             "/models/coder.gguf",
-            "model.provider is 'llamacpp'. The prompt is short: the model has 1.78 billion parameters.",
+            "model.provider is 'llamacpp'. The prompt is short: the model has 7.6 billion parameters.",
         )
         body = server.requests[0].body
-        assert (body["temperature"], body["max_tokens"]) == (0.2, 1024)
+        assert (body["temperature"], body["max_tokens"]) == (0.2, 2048)
         assert tool_names(body) == FIRST
         assert (
             body["tools"][1]["function"]["parameters"]["required"],
@@ -177,3 +177,38 @@ async def test_restrictions_of_the_user_are_described(root: Path) -> None:
             "## What you may change\n\n- Forbidden: replacing or deleting text, and deleting files "
             "(`edit.canDelete` is off).\n"
         )
+
+
+BLOCK = "Use the digit:\n```txt\none\n2\n```"
+
+
+@pytest.mark.parametrize(
+    ("replies", "note"),
+    [
+        (
+            [DONE],
+            "Nothing was proposed. Select the function and use rewrite, which small models do best, "
+            "or choose a larger model.",
+        ),
+        (
+            [api.say(BLOCK)],
+            "The model wrote the change as text and called no tool, so nothing was proposed. If it "
+            'never calls one, its server ignores tools: set model.toolCalls to "text", or use '
+            "rewrite on the selected lines.",
+        ),
+        ([api.say("It has two lines.")], ""),
+        ([EDIT, DONE], ""),
+    ],
+    ids=["done", "server ignores tools", "answer", "edit"],
+)
+async def test_turn_without_a_proposal_says_what_to_do(
+    root: Path, replies: list[api.Reply], note: str
+) -> None:
+    async with (
+        served(*replies) as server,
+        FakeEditor.start(root, env=ENV, settings=settings_of(server)) as editor,
+    ):
+        turn = await run(editor, "Make it a digit", uri=editor.open("a.txt"))
+        assert (turn["state"], turn["notes"]) == ("completed", [note] if note else [])
+        if note:
+            assert note in await editor.wait_for_message(note[:30])

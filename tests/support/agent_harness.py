@@ -15,7 +15,8 @@ from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.agent.model_source import ModelSource
 from stet.agent.session import ChatArchive
 from stet.agent.turn import Ask, Mode, Turn
-from stet.agent.turn_pipeline import TurnPipeline, create_turn_rules
+from stet.agent.turn_pipeline import TurnPipeline
+from stet.agent.turn_rules import create_turn_rules
 from stet.agent.turn_runner import TurnExecutor
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Model

@@ -6,10 +6,12 @@ in a thread after the server has answered `initialize`.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from stet.agent.advice import with_advice
+from stet.agent.block_edits.block_turn import block_messages, read_named_files, run_blocks
 from stet.agent.comment_turns import propose_removal, start_comment_turn
 from stet.agent.context_refresh import current_context
 from stet.agent.context_window import ContextWindow, fit_history, history_budget
@@ -36,6 +38,7 @@ from stet.agent.turn_history import (
     privacy_fingerprint,
     recent_exchanges,
 )
+from stet.agent.turn_rules import create_turn_rules, linked_files
 from stet.agent.turn_runner import TurnChannel
 from stet.context.attachment_collector import with_scope
 from stet.context.context_builder import Context, build_context
@@ -44,7 +47,7 @@ from stet.context.context_values import ContextSection
 from stet.context.natural_language import detect_workspace_language
 from stet.context.project_instructions import MAX_ALL, NAME, project_instructions
 from stet.context.since_last_turn import cut_off, since_last_turn_section
-from stet.links.link_scan import LinkCache, LinkGraph, scan_links
+from stet.links.link_scan import LinkCache, scan_links
 from stet.llm.model import ContextOverflow, Message, Model, estimate_prompt
 from stet.llm.model_endpoint import host_of
 from stet.llm.model_profiles import ModelProfile
@@ -52,10 +55,8 @@ from stet.llm.providers import is_free
 from stet.privacy.redactor import Redactor
 from stet.review.feedback import FeedbackDelta, collect_feedback
 from stet.review.ledger import ReviewLedger
-from stet.review.policy.rules import EditRules
 from stet.review.resolve.pending_view import ShownDocuments, as_shown
 from stet.search.word_search import Searcher, WordSearcher
-from stet.text.document import TextDocument
 from stet.tools.editor_actions import (
     DO_NOT_SEND,
     NO_EDITOR,
@@ -69,64 +70,10 @@ from stet.tools.proposer import Proposer
 from stet.tools.tool import ToolContext, no_user
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
-from stet.workspace.path_status import PathStatus, inspect_path
 from stet.workspace.paths import Root
 from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import Snapshot
-from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
-
-
-def linked_files(uri: str | None, graph: LinkGraph | None) -> tuple[str, ...]:
-    """Return the files that the scope `linked` adds to the file at `uri`: its direct neighbours."""
-    return () if uri is None or graph is None else graph.neighbours(uri, 1)
-
-
-def create_turn_rules(
-    ask: Ask, workspace: Workspace, shown: Mapping[str, TextDocument], linked: Collection[str] = ()
-) -> EditRules:
-    """Return the rules of a turn.
-
-    Args:
-        ask: The question; its place names the file that was active.
-        workspace: The workspace with its settings and roots.
-        shown: The documents that the model has been shown, by canonical URI. Documents that are
-            added later extend the scope `context`.
-        linked: URIs of the files that are linked with the active one, for the scope `linked`.
-    """
-    settings = workspace.settings.edit
-    off = {*workspace.settings.agent.disabled_tools, *ask.disabled_tools}
-    # A disabled tool must not be replaced by a special position of another tool.
-    settings = replace(
-        settings,
-        can_create=settings.can_create and "create_file" not in off,
-        can_navigate=settings.can_navigate and "open_file" not in off,
-    )
-    current = ask.place.uri
-    fixed = {current, *linked} if settings.scope == "linked" else {current}
-    fixed_keys = {canonical(uri) for uri in fixed if uri}
-    fixed_folders = {path.parent for uri in fixed if uri and (path := path_of(uri))}
-
-    def editable(uri: str) -> bool:
-        key = canonical(uri)
-        return key in fixed_keys or (settings.scope == "context" and key in shown)
-
-    def may_create(uri: str) -> bool:
-        path = path_of(uri)
-        if path is None:
-            return False
-        if settings.scope != "context":
-            return path.parent in fixed_folders
-        return any(path.is_relative_to(root.path) for root in workspace.roots)
-
-    def path_status(uri: str) -> PathStatus:
-        return inspect_path(workspace.snapshot().asked_about(current), uri)
-
-    def bound() -> Callable[[str], PathStatus]:
-        return partial(inspect_path, workspace.snapshot().asked_about(current))
-
-    read_only = ask.mode is Mode.ASK
-    return EditRules(settings, editable, may_create, path_status, read_only=read_only, bound=bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +174,8 @@ class TurnPipeline:
                 return await run_rewrite(turn, services)
             if model.is_tiny:
                 ended = await run_small(turn, services)
+            elif profile.edits == "blocks":
+                ended = await run_blocks(turn, services)
             else:
                 window = model.context_tokens
                 prompt = self._build_prompt(turn.ask, session, inputs, toolbox, window)
@@ -246,6 +195,7 @@ class TurnPipeline:
                 except ContextOverflow:
                     session.turn_start = replace(session.turn_start, is_overflow=True)
                     raise
+            ended = await with_advice(ended, ctx, profile)
             return ended if task is None else await propose_removal(ended, ctx, task)
 
     def _toolbox(self, ask: Ask, ctx: ToolContext, offer: ToolOffer | None) -> Toolbox:
@@ -311,6 +261,10 @@ class TurnPipeline:
         ctx = self._tool_context(Turn(id="", ask=ask), session, inputs)
         if self.models.is_tiny:
             return redact_parts(preview_small(ask, ctx), self._redactor())
+        if profile.edits == "blocks":
+            await read_named_files(ask, ctx)
+            parts = [(one.role, one.content) for one in block_messages(ask, ctx)]
+            return await asyncio.to_thread(redact_parts, parts, self._redactor())
         tools = self._toolbox(ask, ctx, _next_offer(session, ask, profile))
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)
         definitions = [

@@ -50,6 +50,7 @@ class ModelFamily:
         window: The context window as trained, in tokens.
         size: The billions of parameters of a model whose name has no number; None if unknown.
         tool_calls: How the family calls tools; `text` if its chat template has no tools.
+        calls_well: Whether also its models of at most `TINY_ANSWER_MODEL` call tools dependably.
         temperature: The temperature that the maker recommends; None for no recommendation.
         thinks: Whether an answer begins with reasoning that counts as output.
     """
@@ -59,6 +60,7 @@ class ModelFamily:
     window: int
     size: float | None = None
     tool_calls: ToolCalls = "auto"
+    calls_well: bool = False
     temperature: float | None = None
     thinks: bool = False
 
@@ -93,6 +95,8 @@ class ModelProfile:
         prompt: `short`: a few sentences and a few tools; `full`: all of them.
         window: The tokens that the model can read, or None if the number is not known.
         tool_calls: How tools are called.
+        edits: How edits are written: `calls` of a tool, or `blocks` of code for a very small model,
+            whose calls are rarely right.
         max_tokens: The most tokens of an answer, or None for the model's own limit.
         temperature: The sampling temperature, or None for the provider's default.
         why: One sentence about the choice of the prompt; "" if nothing was to be chosen.
@@ -102,6 +106,7 @@ class ModelProfile:
     prompt: PromptForm = "full"
     window: int | None = None
     tool_calls: ToolCalls = "auto"
+    edits: Literal["calls", "blocks"] = "calls"
     max_tokens: int | None = None
     temperature: float | None = None
     why: str = ""
@@ -168,6 +173,7 @@ def choose_profile(facts: ModelFacts, settings: ModelSettings) -> ModelProfile:
         prompt,
         known or trained,
         family.tool_calls if family and facts.is_local else "auto",
+        _choose_edits(facts, settings, family, size, prompt),
         max_tokens,
         temperature,
         why,
@@ -193,6 +199,20 @@ def _choose_prompt(
     if is_doubtful and window is None and facts.provider == "ollama":
         return "short", _UNKNOWN_OLLAMA
     return "full", ""
+
+
+def _choose_edits(
+    facts: ModelFacts,
+    settings: ModelSettings,
+    family: ModelFamily | None,
+    size: float | None,
+    prompt: PromptForm,
+) -> Literal["calls", "blocks"]:
+    """Return how a model writes edits; the settings choose calls by a form of calls."""
+    if prompt == "full" or settings.tool_calls != "auto" or facts.provider == "local":
+        return "calls"
+    is_very_small = size is not None and size <= TINY_ANSWER_MODEL
+    return "blocks" if is_very_small and not (family and family.calls_well) else "calls"
 
 
 _UNKNOWN_OLLAMA = (

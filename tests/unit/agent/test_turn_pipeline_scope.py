@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from stet.agent.turn import Ask, Mode
-from stet.agent.turn_pipeline import create_turn_rules, linked_files
+from stet.agent.turn_rules import create_turn_rules, linked_files
 from stet.context.context_builder import EditorLocation, build_context
 from stet.links.link_scan import scan_links
 from stet.llm.scripted_model import Reply, call

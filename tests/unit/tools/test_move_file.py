@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from stet.agent.turn import Ask, Mode
-from stet.agent.turn_pipeline import create_turn_rules
+from stet.agent.turn_rules import create_turn_rules
 from stet.context.context_builder import EditorLocation
 from stet.lsp.tasks import Tasks
 from stet.review.policy.rules import EditRules

@@ -1,0 +1,254 @@
+"""A model that gets no list of tools, and whose fenced blocks are read as edits."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from stet.agent.block_edits.code_blocks import CodeBlock, LineEdit, block_edits, code_blocks
+from stet.llm.completion_stream import new_call_id
+from stet.llm.model import (
+    Completion,
+    Message,
+    Model,
+    ModelWrapper,
+    Request,
+    Sink,
+    StopReason,
+    ToolCall,
+    ToolDefinition,
+    ignore,
+)
+from stet.llm.stream_gate import StreamGate
+from stet.llm.written_calls import read_written_calls
+from stet.text.document import TextDocument, ending_of
+from stet.text.render import fence_for
+from stet.tools.tool import ToolContext, ToolError
+
+NOTHING_CHANGED = (
+    "Nothing was proposed: the model repeated the code without a change. Say more exactly what should "
+    "change, or select the lines and use rewrite."
+)
+PROPOSED = "Changed {files}."
+_ADDS = re.compile(
+    r"\b(?:add|write|create|implement|extract|split|new|erg\u00e4nze|schreibe?)\b", re.IGNORECASE
+)
+_OPENING = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_SENTENCE = re.compile(r"[^\n`]{3,300}?[.!](?=\s|\Z)")
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_RECORD = re.compile(r"<turn_record\b.*?</turn_record>\n?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _BlockTarget:
+    """A file and the edits of it that a block means; None for a block that fits no place."""
+
+    file: str
+    edits: tuple[LineEdit, ...] | None
+
+
+class BlockModel(ModelWrapper):
+    """A model whose answers are prose and fenced blocks.
+
+    Calls of tools that it writes nevertheless are read, too.
+
+    Args:
+        inner: The model.
+        ctx: The context of the turn, with the files that were shown.
+        request_text: The user's request.
+        may_edit: Whether blocks are read as edits; otherwise they are part of the answer.
+    """
+
+    def __init__(
+        self, inner: Model, ctx: ToolContext, request_text: str, *, may_edit: bool
+    ) -> None:
+        super().__init__(inner)
+        self._ctx = ctx
+        self._may_add = _ADDS.search(request_text) is not None
+        self._may_edit = may_edit
+
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
+        """Ask; see `Model.complete`. Only text before the first block is streamed.
+
+        Raises:
+            ModelError: As the inner model does.
+        """
+        tools = (*request.tools, *request.others)
+        messages = tuple(to_block_messages(request.messages))
+        plain = replace(request, messages=messages, tools=(), others=())
+        gate = _BlockGate(on_text, tools, holds_blocks=self._may_edit)
+        answered = await self.inner.complete(plain, gate.write, gate.restarting(on_wait))
+        if answered.stop_reason is not StopReason.STOP or answered.tool_calls:
+            gate.finish(answered.text)
+            return answered
+        text, calls = await asyncio.to_thread(read_written_calls, answered.text, tools)
+        if not calls and self._may_edit:
+            text, calls = await self._edits(answered.text, {tool.name for tool in tools})
+        gate.finish(text)
+        reason = StopReason.TOOL_CALLS if calls else answered.stop_reason
+        return replace(answered, text=text, tool_calls=calls, stop_reason=reason)
+
+    async def _edits(self, answer: str, tools: set[str]) -> tuple[str, tuple[ToolCall, ...]]:
+        """Return the text of an answer without the blocks that are edits, and calls for these."""
+        blocks = code_blocks(answer)
+        if not blocks or "edit_file" not in tools:
+            return answer, ()
+        files = self._files()
+        found: list[tuple[CodeBlock, _BlockTarget]] = []
+        for block in blocks:
+            if block.path and (name := self._new_file(block.path, files)):
+                if "create_file" in tools:
+                    found.append((block, _BlockTarget(name, (LineEdit(0, 0, block.text),))))
+                continue
+            found.append((block, await asyncio.to_thread(self._find_target, block, files)))
+        calls = _calls(target for _, target in found)
+        if not calls:
+            return self._without_edit(answer, [target for _, target in found])
+        text, end = "", 0
+        for block, target in found:
+            if target.edits:
+                text += answer[end : block.start]
+                end = block.end
+        text = _BLANK_LINES.sub("\n\n", f"{text}{answer[end:]}").strip()
+        names = ", ".join(dict.fromkeys(target.file for _, target in found if target.edits))
+        sentence = _SENTENCE.match(text)
+        summary = sentence[0] if sentence else PROPOSED.format(files=names)
+        return text, (*calls, _call("done", {"summary": summary}))
+
+    def _without_edit(
+        self, answer: str, targets: Sequence[_BlockTarget]
+    ) -> tuple[str, tuple[ToolCall, ...]]:
+        """Return an answer whose blocks change nothing, with a sentence if they repeat the file."""
+        repeated = [target for target in targets if target.edits == ()]
+        if not repeated:
+            return answer, ()
+        return NOTHING_CHANGED, (_call("done", {"summary": NOTHING_CHANGED}),)
+
+    def _files(self) -> dict[str, TextDocument]:
+        """Return the shown files by name, that of the question first."""
+        reader = self._ctx.reader
+        snapshot, first = reader.snapshot(), reader.question_uri
+        shown = sorted(reader.shown.values(), key=lambda document: document.uri != first)
+        return {snapshot.name_of(one.uri): one for one in shown if not one.is_large}
+
+    def _new_file(self, path: str, files: dict[str, TextDocument]) -> str:
+        """Return the name of the new file at a path; "" if there is such a file, or may be none."""
+        if path in files or any(name.endswith(f"/{path}") for name in files):
+            return ""
+        try:
+            located = self._ctx.reader.locate(path)
+        except ToolError:
+            return ""
+        is_there = self._ctx.reader.snapshot().show_or_none(located.uri) is not None
+        return "" if is_there else located.name
+
+    def _find_target(self, block: CodeBlock, files: dict[str, TextDocument]) -> _BlockTarget:
+        """Return the file that a block is about; takes long for long texts."""
+        named = [name for name in files if name == block.path or name.endswith(f"/{block.path}")]
+        for name in named if block.path and named else files:
+            document = files[name]
+            edits = block_edits(
+                block.text, document.text, ending_of(document.uri), may_add=self._may_add
+            )
+            if edits is not None:
+                return _BlockTarget(name, edits)
+        return _BlockTarget(next(iter(files), ""), None)
+
+
+def _calls(targets: Iterable[_BlockTarget]) -> tuple[ToolCall, ...]:
+    """Return the calls for the edits; of edits of the same lines, only the last."""
+    taken: dict[str, list[LineEdit]] = {}
+    calls: list[ToolCall] = []
+    for target in reversed(list(targets)):
+        others = taken.setdefault(target.file, [])
+        for edit in target.edits or ():
+            if any(edit.first <= one.last and one.first <= edit.last for one in others):
+                continue
+            others.append(edit)
+            calls.append(_edit_call(target.file, edit))
+    return tuple(reversed(calls))
+
+
+def _edit_call(file: str, edit: LineEdit) -> ToolCall:
+    if not edit.first:
+        return _call("create_file", {"file": file, "content": edit.text})
+    is_insertion = edit.last < edit.first
+    position = f"insert:{edit.first}" if is_insertion else f"replace:{edit.first}-{edit.last}"
+    return _call("edit_file", {"file": file, "position": position, "content": edit.text})
+
+
+def _call(name: str, arguments: dict[str, str]) -> ToolCall:
+    return ToolCall(new_call_id(), name, json.dumps(arguments, ensure_ascii=False))
+
+
+class _BlockGate:
+    """A sink that streams an answer up to its first block, and the rest once it is known.
+
+    Args:
+        sink: Receives the text.
+        tools: The tools whose calls are held back.
+        holds_blocks: Whether blocks are held back.
+    """
+
+    def __init__(self, sink: Sink, tools: Sequence[ToolDefinition], *, holds_blocks: bool) -> None:
+        self._sink = sink
+        self._gate = StreamGate(self._pass_on, tools)
+        self._holds_blocks = holds_blocks
+        self._sent = ""
+        self._is_open = True
+
+    def write(self, piece: str) -> None:
+        """Handle a piece of the answer."""
+        self._gate.write(piece)
+
+    def restarting(self, on_wait: Sink) -> Sink:
+        """Return `on_wait` for a request that is repeated from its beginning."""
+        restart_gate = self._gate.restarting(on_wait)
+
+        def restart(sentence: str) -> None:
+            self._sent, self._is_open = "", True
+            restart_gate(sentence)
+
+        return restart
+
+    def finish(self, text: str) -> None:
+        """Send the part of the complete answer `text` that has not been sent yet."""
+        if text.startswith(self._sent):
+            self._sink(text[len(self._sent) :])
+
+    def _pass_on(self, text: str) -> None:
+        found = _OPENING.search(text) if self._holds_blocks else None
+        if self._is_open:
+            sent = text[: found.start()] if found else text
+            self._sent += sent
+            self._sink(sent)
+        self._is_open = self._is_open and found is None
+
+
+def to_block_messages(messages: Iterable[Message]) -> list[Message]:
+    """Return a conversation without calls: an edit is the block that the model wrote."""
+    plain = [one for one in map(_to_block_message, messages) if one.content.strip()]
+    return [
+        Message(role, "\n\n".join(one.content for one in adjacent))
+        for role, adjacent in groupby(plain, key=lambda one: one.role)
+    ]
+
+
+def _to_block_message(message: Message) -> Message:
+    if message.role == "tool":
+        return Message("user", message.content)
+    if message.role != "assistant":
+        return message
+    parts = [_RECORD.sub("", message.content).strip()]
+    for call in message.tool_calls:
+        arguments = json.loads(call.arguments)
+        content = arguments.get("content") or arguments.get("new_text")
+        if call.name in ("edit_file", "create_file") and isinstance(content, str):
+            fence = fence_for(content)
+            parts.append(f"{fence}\n{content}{fence}")
+        elif call.name != "done":
+            given = ", ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())
+            parts.append(f"{call.name}({given})")
+    return Message("assistant", "\n\n".join(filter(None, parts)))

@@ -1,0 +1,139 @@
+"""Which lines of a file a fenced block replaces, as pictures."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.agent.block_edits.code_blocks import LineEdit, block_edits, code_blocks
+
+FILE = '''\
+"""Numbers."""
+
+SIZE = 10
+
+
+def half(n):
+    # rounded down
+    return n // 2
+
+
+class Cart:
+    def __init__(self):
+        self.items = []
+
+    def total(self):
+        return sum(self.items)
+
+
+def page(n):
+    return n // SIZE
+'''
+
+PAGE = "def page(n):\n    return -(-n // SIZE)\n"
+TOTAL = "def total(self):\n    return max(self.items)\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "edits"),
+    [
+        (PAGE, [(19, 20, PAGE)]),
+        (f"import math\n\n\n{PAGE}", [(19, 20, PAGE), (2, 1, "\nimport math\n")]),
+        (TOTAL, [(15, 16, "    def total(self):\n        return max(self.items)\n")]),
+        (
+            "class Cart:\n    def total(self):\n        return max(self.items)\n",
+            [(15, 16, "    def total(self):\n        return max(self.items)\n")],
+        ),
+        (
+            "def third(n):\n    return n // 3\n\n\ndef page(n):\n    return third(n)\n",
+            [
+                (
+                    19,
+                    20,
+                    "def third(n):\n    return n // 3\n\n\ndef page(n):\n    return third(n)\n",
+                )
+            ],
+        ),
+        (FILE.replace("SIZE = 10", "SIZE = 20"), [(1, 20, FILE.replace("SIZE = 10", "SIZE = 20"))]),
+        (FILE, []),
+        ("def page(n):\n    return n // SIZE\n", []),
+        ("print(page(3))\n", None),
+        ("def other(n):\n    return page(n)\n", None),
+        ("def page(n):\n    # ... rest of the code\n    ...\n", None),
+        ("SIZE = 20\n", [(3, 3, "SIZE = 20\n")]),
+        ("", None),
+    ],
+)
+def test_functions_of_a_block_replace_those_of_the_file(
+    block: str, edits: list[tuple[int, int, str]] | None
+) -> None:
+    found = block_edits(block, FILE, ".py")
+    assert found == (None if edits is None else tuple(LineEdit(*one) for one in edits))
+
+
+NOTE = "# Weather\n\nIt shows the wether of today.\n\n## Usage\n\nRun it.\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "edits"),
+    [
+        ("It shows the weather of today.\n", [(3, 3, "It shows the weather of today.\n")]),
+        (NOTE.replace("wether", "weather"), [(1, 7, NOTE.replace("wether", "weather"))]),
+        ("Something else altogether, such as a poem.\n", None),
+    ],
+)
+def test_block_of_prose_replaces_the_paragraph_that_it_resembles(
+    block: str, edits: list[tuple[int, int, str]] | None
+) -> None:
+    found = block_edits(block, NOTE, ".md")
+    assert found == (None if edits is None else tuple(LineEdit(*one) for one in edits))
+
+
+def test_new_function_is_added_at_the_end_if_one_may_be_added() -> None:
+    block = "import math\n\ndef root(n):\n    return math.sqrt(n)\n"
+    found = block_edits(block, FILE, ".py", may_add=True)
+    added = "\n\ndef root(n):\n    return math.sqrt(n)\n"
+    assert found == (LineEdit(21, 20, added), LineEdit(2, 1, "\nimport math\n"))
+
+
+def test_code_of_another_language_is_found_by_its_functions() -> None:
+    file = "function low(a) {\n  return a;\n}\n\nfunction high(a) {\n  return low(a);\n}\n"
+    block = "function high(a) {\n  return -low(a);\n}\n"
+    assert block_edits(block, file, ".js") == (LineEdit(5, 7, block),)
+
+
+@pytest.mark.parametrize(
+    ("answer", "blocks"),
+    [
+        ("Sure:\n```py\nx = 1\n```\nDone.", [("x = 1\n", "")]),
+        (
+            "In `src/a.py`:\n\n```\nx\n```\n\nb.py:\n```\ny\n```\n",
+            [("x\n", "src/a.py"), ("y\n", "b.py")],
+        ),
+        ("```python title=lib/c.py\nx\n```", [("x\n", "lib/c.py")]),
+        ("1. This\n   ```py\n   x\n     y\n   ```\n", [("x\n  y\n", "")]),
+        ("```py\nx = 1\n", [("x = 1\n", "")]),
+        ("No block, only `code`.", []),
+    ],
+)
+def test_blocks_of_an_answer(answer: str, blocks: list[tuple[str, str]]) -> None:
+    assert [(one.text, one.path) for one in code_blocks(answer)] == blocks
+
+
+LINES = st.lists(
+    st.sampled_from(
+        ["def a():", "    x", "class B:", "    def c(self):", "", "import m", "# ...", "y"]
+    )
+)
+
+
+@given(LINES, LINES, st.sampled_from([".py", ".js", ".md", ""]), st.booleans())
+def test_edits_are_within_the_file_and_disjoint(
+    block: list[str], file: list[str], ending: str, may_add: bool
+) -> None:
+    text = "\n".join(file)
+    edits = block_edits("\n".join(block), text, ending, may_add=may_add)
+    n_lines, limit = len(text.split("\n")), None
+    for edit in edits or ():
+        assert 1 <= edit.first <= edit.last + 1 <= n_lines + 1
+        assert limit is None or edit.last < limit
+        limit = edit.first
