@@ -110,6 +110,11 @@ async def test_function_in_a_block_is_proposed_in_its_place(root: Path) -> None:
             {"lib/names.py": "NAMES = []\n"},
         ),
         (
+            "Create a file names.py with a list NAMES.",
+            "```py\nNAMES = []\n```",
+            {"names.py": "NAMES = []\n"},
+        ),
+        (
             "Correct README.md.",
             "```md\nIt shows the weather of today.\n```",
             {"README.md": "# Weather\n\nIt shows the weather of today.\n"},
@@ -131,7 +136,14 @@ async def test_function_in_a_block_is_proposed_in_its_place(root: Path) -> None:
             },
         ),
     ],
-    ids=["named file", "new file", "prose", "new function", "call"],
+    ids=[
+        "named file",
+        "new file",
+        "new file named in the question",
+        "prose",
+        "new function",
+        "call",
+    ],
 )
 async def test_block_is_placed_by_what_it_contains(
     root: Path, question: str, answer: str, files: dict[str, str]
@@ -157,10 +169,15 @@ async def test_block_is_placed_by_what_it_contains(
             "Nothing was proposed: the model repeated the code without a change. Say more exactly "
             "what should change, or select the lines and use rewrite.",
         ),
+        (
+            QUESTION,
+            "I would use `math.ceil`:\n```py\nx = math.ceil(1)\n```",
+            "I would use `math.ceil`:",
+        ),
         ("How do I call it?", "```py\nprint(average([1]))\n```", "```py"),
         ("What does average return?", "The mean.", "The mean."),
     ],
-    ids=["repeated", "example", "answer"],
+    ids=["repeated", "no place", "example", "answer"],
 )
 async def test_answer_without_an_edit_proposes_nothing(
     root: Path, question: str, answer: str, summary: str

@@ -10,8 +10,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from stet.agent.advice import with_advice
-from stet.agent.block_edits.block_turn import block_messages, read_named_files, run_blocks
 from stet.agent.comment_turns import propose_removal, start_comment_turn
 from stet.agent.context_refresh import current_context
 from stet.agent.context_window import ContextWindow, fit_history, history_budget
@@ -27,6 +25,8 @@ from stet.agent.redacting_model import (
 )
 from stet.agent.rewrite_turn import create_rewrite_plan, run_rewrite, select_passage
 from stet.agent.session import Session, TurnStart
+from stet.agent.small.advice import with_advice
+from stet.agent.small.block_turn import block_messages, read_named_files, run_blocks
 from stet.agent.small.small_turn import preview_small, run_small
 from stet.agent.tool_offer import ToolOffer, tools_called_for
 from stet.agent.toolbox import Toolbox, tools_for

@@ -198,7 +198,8 @@ class Tool:
         if self.short is None:
             return schema
         names = (*self.short.required, *self.short.optional)
-        properties = {name: schema["properties"][name] for name in names}
+        # Very small models copy examples from descriptions, and the names say enough.
+        properties = {name: {"type": schema["properties"][name]["type"]} for name in names}
         return {"properties": properties, "required": list(self.short.required), "type": "object"}
 
 

@@ -25,12 +25,18 @@ _FENCE = re.compile(
     r"(?:^[ \t]*(?P=fence)[`~]*[ \t]*$\n?|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-_PATH = re.compile(r"(?:[\w.-]+/)*[\w.-]+\.[A-Za-z]\w{0,9}")
+PATH = re.compile(r"(?:[\w.-]+/)*[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,9}")
+"""A path with an ending in a text; it may be something else, such as `os.path`."""
 _PLACEHOLDER = re.compile(
     r"^[ \t]*(?:#|//|--|;|/\*|<!--)?[ \t]*(?:\.{3}|\u2026|(?:the )?rest of|\(?unchanged|existing code|"
     r"other (?:functions|methods|code)).*$",
     re.IGNORECASE | re.MULTILINE,
 )
+_ADDS = re.compile(
+    r"\b(?:add|write|create|implement|extract|split|new|erg\u00e4nze|schreibe?)\b", re.IGNORECASE
+)
+_CODE_NAME = re.compile(r"(\w+)(?=\()|`(\w+)(?:\(\))?`|\b(\w+_\w+)\b")
+"""The names in a request that are certainly names of code: `name(`, in backticks, or with `_`."""
 _IMPORT = re.compile(r"(?:import|from|#include|using|use|require)\b.*|const .*\brequire\(.*")
 
 
@@ -71,7 +77,7 @@ def code_blocks(answer: str) -> tuple[CodeBlock, ...]:
     blocks = []
     for found, _ in zip(_FENCE.finditer(answer), range(MAX_BLOCKS), strict=False):
         before = answer[: found.start()].rstrip().rpartition("\n")[2]
-        named = _PATH.findall(found["info"]) or _PATH.findall(before[-200:])
+        named = PATH.findall(found["info"]) or PATH.findall(before[-200:])
         body = (
             found["body"]
             if found["body"].endswith("\n") or not found["body"]
@@ -84,7 +90,7 @@ def code_blocks(answer: str) -> tuple[CodeBlock, ...]:
 
 
 def block_edits(
-    block: str, file: str, ending: str, *, may_add: bool = False
+    block: str, file: str, ending: str, request: str = ""
 ) -> tuple[LineEdit, ...] | None:
     r"""Return the edits of a file that a block means, from the last line to the first.
 
@@ -94,7 +100,9 @@ def block_edits(
         block: The text of the block.
         file: The text of the file.
         ending: The ending of the file's name, such as `.py`.
-        may_add: Whether definitions that are all new are added at the end of the file.
+        request: The user's request. If it names functions of the file (`name()`), functions that
+            have nothing to do with them stay as they are. If it asks for an addition, definitions
+            that are all new are added at the end of the file.
 
     Returns:
         The edits; empty if the block only repeats the file; None if it is about something else.
@@ -105,13 +113,36 @@ def block_edits(
     if {one.strip() for one in _PLACEHOLDER.findall(block)} - {line.strip() for line in old}:
         return None
     if is_code(ending) and _outline(_dedented(new), ending):
-        edits = _by_definitions(_dedented(new), old, ending, may_add=may_add)
+        new = _without_unasked(_dedented(new), old, ending, request)
+        edits = _by_definitions(new, old, ending, may_add=_ADDS.search(request) is not None)
     else:
         edits = _by_likeness(new, old)
     if edits is None:
         return None
     changing = [one for one in edits if one.text != "".join(old[one.first - 1 : one.last])]
     return _disjoint(changing)
+
+
+def _without_unasked(
+    new: Sequence[str], old: Sequence[str], ending: str, request: str
+) -> list[str]:
+    """Return a block with the old text of functions that have nothing to do with the named ones."""
+    words = {word for words in _CODE_NAME.findall(request) for word in words if word}
+    ours, theirs = _outline(old, ending), _outer(_outline(new, ending))
+    named = {one.name for one in ours} & words
+    lines = list(new)
+    if not named:
+        return lines
+    mention = re.compile(rf"\b(?:{'|'.join(map(re.escape, named))})\b")
+    by_name = {one.name: one for one in reversed(_outer(ours))}
+    for one in reversed(theirs):
+        before = by_name.get(one.name)
+        if before is None or mention.search("".join(old[before.first : before.end])):
+            continue
+        lines[one.first : one.first + len(_stripped(new[one.first : one.end]))] = _stripped(
+            old[before.first : before.end]
+        )
+    return lines
 
 
 def _disjoint(edits: Sequence[LineEdit]) -> tuple[LineEdit, ...]:
@@ -257,12 +288,12 @@ def _loses_definitions(new: Sequence[str], old: Sequence[str], ending: str) -> b
 
 def _stripped(lines: Sequence[str]) -> list[str]:
     """Return lines without blank lines at both ends."""
-    kept = list(lines)
-    while kept and not kept[-1].strip():
-        kept.pop()
-    while kept and not kept[0].strip():
-        kept.pop(0)
-    return kept
+    rest = list(lines)
+    while rest and not rest[-1].strip():
+        rest.pop()
+    while rest and not rest[0].strip():
+        rest.pop(0)
+    return rest
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:

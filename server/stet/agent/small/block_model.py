@@ -4,10 +4,11 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
-from stet.agent.block_edits.code_blocks import CodeBlock, LineEdit, block_edits, code_blocks
+from stet.agent.small.block_placement import BlockPlacement, BlockTarget
+from stet.agent.small.code_blocks import LineEdit, code_blocks
 from stet.llm.completion_stream import new_call_id
 from stet.llm.model import (
     Completion,
@@ -23,30 +24,19 @@ from stet.llm.model import (
 )
 from stet.llm.stream_gate import StreamGate
 from stet.llm.written_calls import read_written_calls
-from stet.text.document import TextDocument, ending_of
+from stet.text.document import TextDocument
 from stet.text.render import fence_for
-from stet.tools.tool import ToolContext, ToolError
+from stet.tools.tool import ToolContext
 
 NOTHING_CHANGED = (
     "Nothing was proposed: the model repeated the code without a change. Say more exactly what should "
     "change, or select the lines and use rewrite."
 )
 PROPOSED = "Changed {files}."
-_ADDS = re.compile(
-    r"\b(?:add|write|create|implement|extract|split|new|erg\u00e4nze|schreibe?)\b", re.IGNORECASE
-)
 _OPENING = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SENTENCE = re.compile(r"[^\n`]{3,300}?[.!](?=\s|\Z)")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _RECORD = re.compile(r"<turn_record\b.*?</turn_record>\n?", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class _BlockTarget:
-    """A file and the edits of it that a block means; None for a block that fits no place."""
-
-    file: str
-    edits: tuple[LineEdit, ...] | None
 
 
 class BlockModel(ModelWrapper):
@@ -66,7 +56,7 @@ class BlockModel(ModelWrapper):
     ) -> None:
         super().__init__(inner)
         self._ctx = ctx
-        self._may_add = _ADDS.search(request_text) is not None
+        self._request = request_text
         self._may_edit = may_edit
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
@@ -95,14 +85,13 @@ class BlockModel(ModelWrapper):
         blocks = code_blocks(answer)
         if not blocks or "edit_file" not in tools:
             return answer, ()
-        files = self._files()
-        found: list[tuple[CodeBlock, _BlockTarget]] = []
-        for block in blocks:
-            if block.path and (name := self._new_file(block.path, files)):
-                if "create_file" in tools:
-                    found.append((block, _BlockTarget(name, (LineEdit(0, 0, block.text),))))
-                continue
-            found.append((block, await asyncio.to_thread(self._find_target, block, files)))
+        placement = BlockPlacement(
+            self._ctx.reader.snapshot(),
+            self._files(),
+            self._request,
+            may_create="create_file" in tools,
+        )
+        found = await asyncio.to_thread(placement.place, blocks)
         calls = _calls(target for _, target in found)
         if not calls:
             return self._without_edit(answer, [target for _, target in found])
@@ -118,7 +107,7 @@ class BlockModel(ModelWrapper):
         return text, (*calls, _call("done", {"summary": summary}))
 
     def _without_edit(
-        self, answer: str, targets: Sequence[_BlockTarget]
+        self, answer: str, targets: Sequence[BlockTarget]
     ) -> tuple[str, tuple[ToolCall, ...]]:
         """Return an answer whose blocks change nothing, with a sentence if they repeat the file."""
         repeated = [target for target in targets if target.edits == ()]
@@ -133,31 +122,8 @@ class BlockModel(ModelWrapper):
         shown = sorted(reader.shown.values(), key=lambda document: document.uri != first)
         return {snapshot.name_of(one.uri): one for one in shown if not one.is_large}
 
-    def _new_file(self, path: str, files: dict[str, TextDocument]) -> str:
-        """Return the name of the new file at a path; "" if there is such a file, or may be none."""
-        if path in files or any(name.endswith(f"/{path}") for name in files):
-            return ""
-        try:
-            located = self._ctx.reader.locate(path)
-        except ToolError:
-            return ""
-        is_there = self._ctx.reader.snapshot().show_or_none(located.uri) is not None
-        return "" if is_there else located.name
 
-    def _find_target(self, block: CodeBlock, files: dict[str, TextDocument]) -> _BlockTarget:
-        """Return the file that a block is about; takes long for long texts."""
-        named = [name for name in files if name == block.path or name.endswith(f"/{block.path}")]
-        for name in named if block.path and named else files:
-            document = files[name]
-            edits = block_edits(
-                block.text, document.text, ending_of(document.uri), may_add=self._may_add
-            )
-            if edits is not None:
-                return _BlockTarget(name, edits)
-        return _BlockTarget(next(iter(files), ""), None)
-
-
-def _calls(targets: Iterable[_BlockTarget]) -> tuple[ToolCall, ...]:
+def _calls(targets: Iterable[BlockTarget]) -> tuple[ToolCall, ...]:
     """Return the calls for the edits; of edits of the same lines, only the last."""
     taken: dict[str, list[LineEdit]] = {}
     calls: list[ToolCall] = []

@@ -3,9 +3,10 @@
 import re
 from dataclasses import replace
 
-from stet.agent.block_edits.block_model import BlockModel
 from stet.agent.loop import TurnServices, run_turn
 from stet.agent.prompts import prompt
+from stet.agent.small.block_model import BlockModel
+from stet.agent.small.code_blocks import PATH
 from stet.agent.turn import Ask, Mode, Turn
 from stet.llm.model import Message
 from stet.outline.definition import with_plain_ends
@@ -21,7 +22,6 @@ MAX_LINES = 250
 """The most lines of one file, around the place that the question is about."""
 MAX_CHARACTERS = 10_000
 """The most characters of one file."""
-_PATH = re.compile(r"(?:[\w.-]+/)*[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,9}")
 _WORD = re.compile(r"\w+")
 
 
@@ -43,7 +43,7 @@ async def run_blocks(turn: Turn, services: TurnServices) -> Turn:
 
 async def read_named_files(ask: Ask, ctx: ToolContext) -> None:
     """Read the files that the words of a question name, if they exist and may be shown."""
-    for path in dict.fromkeys(_PATH.findall(ask.prompt)):
+    for path in dict.fromkeys(PATH.findall(ask.prompt)):
         try:
             document = await ctx.reader.read(path)
         except ToolError:
@@ -60,7 +60,7 @@ def block_messages(ask: Ask, ctx: ToolContext) -> list[Message]:
 
 def _files(ask: Ask, ctx: ToolContext) -> dict[str, TextDocument]:
     """Return the files to show by name: that of the question, then those that its words name."""
-    snapshot, named = ctx.reader.snapshot(), set(_PATH.findall(ask.prompt))
+    snapshot, named = ctx.reader.snapshot(), set(PATH.findall(ask.prompt))
     attached = set(ask.attachments.files) if ask.attachments else set()
     first, found = ask.place.uri or snapshot.activity.active, {}
     for document in sorted(ctx.reader.shown.values(), key=lambda one: one.uri != first):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.block_edits.code_blocks import LineEdit, block_edits, code_blocks
+from stet.agent.small.code_blocks import LineEdit, block_edits, code_blocks
 
 FILE = '''\
 """Numbers."""
@@ -90,9 +90,35 @@ def test_block_of_prose_replaces_the_paragraph_that_it_resembles(
 
 def test_new_function_is_added_at_the_end_if_one_may_be_added() -> None:
     block = "import math\n\ndef root(n):\n    return math.sqrt(n)\n"
-    found = block_edits(block, FILE, ".py", may_add=True)
+    found = block_edits(block, FILE, ".py", "Add root()")
     added = "\n\ndef root(n):\n    return math.sqrt(n)\n"
     assert found == (LineEdit(21, 20, added), LineEdit(2, 1, "\nimport math\n"))
+
+
+@pytest.mark.parametrize(
+    ("request_text", "functions"),
+    [
+        ("page() is wrong", ["page"]),
+        ("half() is wrong", ["half"]),
+        ("Fix the `total` of the cart", ["total"]),
+        ("The numbers are wrong", ["half", "total", "page"]),
+        ("What is wrong with SIZE?", ["half", "total", "page"]),
+    ],
+)
+def test_functions_that_the_request_does_not_mean_stay_as_they_are(
+    request_text: str, functions: list[str]
+) -> None:
+    changes = {
+        "half": ("n // 2", "n / 2"),
+        "total": ("sum(", "max("),
+        "page": ("n // SIZE", "n % SIZE"),
+    }
+    block = expected = FILE
+    for name, (old, new) in changes.items():
+        block = block.replace(old, new)
+        expected = expected.replace(old, new) if name in functions else expected
+    [edit] = block_edits(block, FILE, ".py", request_text) or ()
+    assert edit.text == expected
 
 
 def test_code_of_another_language_is_found_by_its_functions() -> None:
@@ -126,12 +152,17 @@ LINES = st.lists(
 )
 
 
-@given(LINES, LINES, st.sampled_from([".py", ".js", ".md", ""]), st.booleans())
+@given(
+    LINES,
+    LINES,
+    st.sampled_from([".py", ".js", ".md", ""]),
+    st.sampled_from(["", "Add a()", "fix `c`"]),
+)
 def test_edits_are_within_the_file_and_disjoint(
-    block: list[str], file: list[str], ending: str, may_add: bool
+    block: list[str], file: list[str], ending: str, request: str
 ) -> None:
     text = "\n".join(file)
-    edits = block_edits("\n".join(block), text, ending, may_add=may_add)
+    edits = block_edits("\n".join(block), text, ending, request)
     n_lines, limit = len(text.split("\n")), None
     for edit in edits or ():
         assert 1 <= edit.first <= edit.last + 1 <= n_lines + 1

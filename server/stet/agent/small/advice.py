@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stet.agent.block_edits.code_blocks import block_edits, code_blocks
+from stet.agent.small.code_blocks import block_edits, code_blocks
 from stet.agent.turn import Mode, Turn, TurnState
 from stet.llm.model_profiles import ModelProfile
 from stet.text.document import TextDocument, ending_of
