@@ -441,3 +441,23 @@ async def test_an_editor_that_cannot_register_sees_it_at_the_start(
         assert editor.result.capabilities.inline_completion_provider is announced
         editor.open("notes.md")
         assert await complete(editor, "notes.md", "The end") == []
+
+
+async def test_a_trace_has_the_request_and_the_answer(root: Path, tmp_path: Path) -> None:
+    state_home = tmp_path / "state"
+    async with completion_server(infill(" math.pi")) as server:
+        completion = {"enabled": True, "baseUrl": server.base_url}
+        async with FakeEditor.start(
+            root,
+            client="neovim-0.12",
+            settings={"completion": completion, "log": {"traceModel": True}},
+            env={"XDG_STATE_HOME": str(state_home)},
+        ) as editor:
+            await editor.wait_for_message("log.traceModel is on")
+            editor.open("shapes.py")
+            assert await complete(editor, "shapes.py", "    return") == [" math.pi"]
+    [trace] = (state_home / "stet" / "log").glob("model-trace-*.log")
+    text = trace.read_text()
+    assert "to the completion model" in text
+    assert "def area(radius)" in text
+    assert '" math.pi"' in text

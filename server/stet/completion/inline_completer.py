@@ -6,10 +6,11 @@ After a failure the server is left alone for a while, and the user is informed o
 """
 
 import asyncio
+import json
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from stet.completion.cursor_context import CursorContext, cut_context
@@ -109,7 +110,11 @@ class InlineCompleter:
     """
 
     def __init__(
-        self, system: System, request_log: RequestLog, report: Callable[[str], None]
+        self,
+        system: System,
+        request_log: RequestLog,
+        report: Callable[[str], None],
+        tracer: Callable[[], Callable[[str], None] | None] = lambda: None,
     ) -> None:
         """Create the completer; nothing is sent yet.
 
@@ -117,7 +122,9 @@ class InlineCompleter:
             system: The environment and the clock.
             request_log: The log that records each request.
             report: A function that shows a problem to the user.
+            tracer: Returns the blocking function that writes a trace, or None for no trace.
         """
+        self._tracer = tracer
         self.problem = ""
         self._system = system
         self._request_log = request_log
@@ -205,17 +212,25 @@ class InlineCompleter:
             one_line=is_one_line(context),
         )
         self._log_request(self._model, request, prepared, is_open=is_open)
+        who = f"the completion model {self._model.name} at {self._model.host}"
+        await self._trace(f"to {who}", asdict(request))
         watch = _AnswerWatch(context, self._system.monotonic)
         try:
             answer = await self._model.fill(request, watch.is_complete)
         except ModelTimeout as error:
             self._adapt(math.inf)
             raise ModelTimeout(f"{error} {TOO_SLOW}") from error
+        await self._trace(f"from {who}", answer)
         if answer:
             self._adapt(watch.seconds_to_first)
         if watch.is_late:
             answer = answer.rpartition("\n")[0]  # its last line may lack its end
         return _offered(answer, context)
+
+    async def _trace(self, what: str, value: object) -> None:
+        if (write := self._tracer()) is not None:
+            text = f"{what}: {json.dumps(value, ensure_ascii=False, indent=1)}"
+            await asyncio.to_thread(write, text)
 
     def _adapt(self, seconds: float) -> None:
         """Adapt to the time to the first word: send less, and wait longer before a request."""

@@ -4,6 +4,8 @@ The request ends with the next change of its document, with a newer request, and
 cancels it: its connection to the model's server is then closed.
 """
 
+from collections.abc import Callable
+
 from stet.completion.inline_completer import CursorPlace, InlineCompleter
 from stet.lsp.editor_client import Client
 from stet.lsp.tasks import LatestRequest, Spawn
@@ -17,11 +19,17 @@ class CompletionController:
     """The inline completions of one editor; used on the event loop only."""
 
     def __init__(
-        self, workspace: Workspace, client: Client, system: System, spawn: Spawn[str]
+        self,
+        workspace: Workspace,
+        client: Client,
+        system: System,
+        spawn: Spawn[str],
+        tracer: Callable[[], Callable[[str], None] | None],
     ) -> None:
+        """Create the controller; nothing is sent yet. See `InlineCompleter` for the `tracer`."""
         self._workspace = workspace
         self._client = client
-        self._completer = InlineCompleter(system, workspace.request_log, client.warn)
+        self._completer = InlineCompleter(system, workspace.request_log, client.warn, tracer)
         self._latest: LatestRequest[str] = LatestRequest(spawn, "an inline completion")
         self._key = ""
         self._is_registered = False

@@ -147,7 +147,13 @@ class Background:
         opencode: The bridge that sends the state of the editor to an OpenCode server.
     """
 
-    def __init__(self, server: StetLanguageServer, system: System, documents: Documents) -> None:
+    def __init__(
+        self,
+        server: StetLanguageServer,
+        system: System,
+        documents: Documents,
+        observability: Observability,
+    ) -> None:
         """Create the services; nothing is started yet."""
         workspace, client, start = documents.workspace, documents.client, server.tasks.start
         self.index = IndexService(
@@ -162,7 +168,9 @@ class Background:
         self.symbols: LatestRequest[list[LocatedPassage]] = LatestRequest(
             server.tasks.spawn, "a search for symbols"
         )
-        self.completions = CompletionController(workspace, client, system, server.tasks.spawn)
+        self.completions = CompletionController(
+            workspace, client, system, server.tasks.spawn, observability.tracer
+        )
         self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
 
@@ -279,7 +287,7 @@ class ServerState:
         self.observability = observability
         documents = self.documents = Documents(server, system, self._catch_up)
         review = self.review = ReviewUi(documents, self._links)
-        background = self.background = Background(server, system, documents)
+        background = self.background = Background(server, system, documents, observability)
         self.agent_ui = AgentUi(server, documents, review, self._load_executor)
         self.workspace = documents.workspace
         self.ledger = documents.ledger
