@@ -5,8 +5,9 @@ the call on as text. Read are:
 
 - JSON objects in a tag (`<tools>`, `<tool_call>`, `<function_call>`), after a control token
   (`[TOOL_CALLS]`, `<|python_tag|>`), in a fenced block, or bare on lines of their own; several in a
-  row or in a list. Doubled braces, raw line feeds in strings, a comma before a closing bracket and
-  missing closing brackets are accepted, and so is an object without a name if its keys fit one tool;
+  row or in a list. Doubled braces, raw line feeds and unescaped quotes in strings, a comma before a
+  closing bracket and missing closing brackets are accepted, and so is an object without a name if its
+  keys fit one tool;
 - elements: `<function=NAME><parameter=KEY>`, `<invoke name="NAME">`, `<arg_key>` and `<arg_value>`;
 - Python: `read_file(file="a.py")`, alone, in a list or in `print`.
 
@@ -373,9 +374,9 @@ def _read_value(
     if len(missing) > max_missing:
         return None
     whole = text[start:end] + missing
-    for spelling in (whole, _collapsed(whole), whole[1:-1], _TRAILING_COMMA.sub(r"\1", whole)):
+    for spell in (str, _collapsed, _without_outer, _without_comma, _with_escaped_quotes):
         try:
-            value = json.loads(spelling, strict=False)
+            value = json.loads(spell(whole), strict=False)
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict | list):
@@ -404,6 +405,41 @@ def _balanced_end(text: str, start: int) -> tuple[int, str]:
 
 
 _JSON_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+
+
+def _without_outer(text: str) -> str:
+    return text[1:-1]
+
+
+def _without_comma(text: str) -> str:
+    """Return a text without commas before closing brackets."""
+    return _TRAILING_COMMA.sub(r"\1", text)
+
+
+_LOOSE_TEXT = re.compile(
+    r'(?P<start>"\w{1,40}"\s{0,9}:\s{0,9}")(?P<text>.*?)'
+    r'(?P<end>"(?=\s{0,9}(?:,\s{0,9}"\w{1,40}"\s{0,9}:|\}\s{0,9}(?:[}\],]|\Z))))',
+    re.DOTALL,
+)
+_TEXT_START = re.compile(r'"\w{1,40}"\s{0,9}:\s{0,9}"')
+_UNESCAPED_QUOTE = re.compile(r'(\\.)|"', re.DOTALL)
+MAX_TEXTS = 40
+"""The most texts in one value whose quotes are escaped: each is searched for its end."""
+
+
+def _with_escaped_quotes(text: str) -> str:
+    """Return a text with the quotes within its strings escaped, as in code with docstrings.
+
+    A string ends where another key or the end of the object follows.
+    """
+    if len(_TEXT_START.findall(text)) > MAX_TEXTS:
+        return text
+
+    def escaped(found: re.Match[str]) -> str:
+        inner = _UNESCAPED_QUOTE.sub(lambda one: one[1] or '\\"', found["text"])
+        return f"{found['start']}{inner}{found['end']}"
+
+    return _LOOSE_TEXT.sub(escaped, text)
 
 
 def _collapsed(text: str) -> str:

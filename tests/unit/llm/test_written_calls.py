@@ -156,6 +156,26 @@ def test_line_feed_within_a_string_is_part_of_it() -> None:
     assert read(answer) == ("", ['done {"summary": "one\\ntwo"}'])
 
 
+@pytest.mark.parametrize(
+    ("text", "read_text"),
+    [
+        (
+            r'def f():\n    """Say "hi"."""\n    return {"a": 1}',
+            'def f():\n    """Say "hi"."""\n    return {"a": 1}',
+        ),
+        (r'print("a", \"b\")', 'print("a", "b")'),
+        (r'a = "x"\nb = "y"', 'a = "x"\nb = "y"'),
+    ],
+)
+def test_unescaped_quotes_within_code_are_part_of_it(text: str, read_text: str) -> None:
+    answer = (
+        f'```json\n{{\n  "name": "edit_file",\n  "arguments": {{\n    "file": "a.py",\n'
+        f'    "old_text": "{text}",\n    "new_text": "y"\n  }}\n}}\n```'
+    )
+    arguments = {"file": "a.py", "old_text": read_text, "new_text": "y"}
+    assert read(answer) == ("", [f"edit_file {json.dumps(arguments)}"])
+
+
 def test_text_of_an_element_gets_the_type_of_the_argument() -> None:
     answer = (
         "<function=read_file><parameter=file>\n12\n</parameter>"
@@ -202,7 +222,19 @@ def test_empty_tags_are_an_empty_answer(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["{", "[", "<tools>", "<tool_call>{", "```json\n", "<function=read_file>", "(", '{"']
+    "piece",
+    [
+        '{"a": "',
+        '"file": "a" ',
+        "{",
+        "[",
+        "<tools>",
+        "<tool_call>{",
+        "```json\n",
+        "<function=read_file>",
+        "(",
+        '{"',
+    ],
 )
 def test_hostile_answer_is_read_in_bounded_time(piece: str) -> None:
     for joiner in ("", "\n"):
