@@ -20,6 +20,7 @@ from tests.support.completion_server import (
     params,
 )
 from tests.support.editor import FakeEditor
+from tests.support.live_turns import calls, done, edit, run, scripted
 from tests.support.openai_server import End, Reply, error
 
 METHOD = lsp.TEXT_DOCUMENT_INLINE_COMPLETION
@@ -461,3 +462,26 @@ async def test_a_trace_has_the_request_and_the_answer(root: Path, tmp_path: Path
     assert "to the completion model" in text
     assert "def area(radius)" in text
     assert '" math.pi"' in text
+
+
+async def test_blocks_of_proposals_are_no_part_of_what_is_sent(root: Path, tmp_path: Path) -> None:
+    """With `edit.reviewStyle: "inline"` the text of the editor has conflict markers."""
+    turn = calls(edit("shapes.py", "import math", "import cmath", "Complex"))
+    async with completion_server(infill(" math.pi")) as server:
+        completion = {"enabled": True, "baseUrl": server.base_url}
+        async with FakeEditor.start(
+            root,
+            client="neovim-0.12",
+            settings={"completion": completion, "edit": {"reviewStyle": "inline"}},
+            env=scripted(tmp_path, turn, done()),
+        ) as editor:
+            uri = editor.open("shapes.py")
+            await run(editor, "Do", uri=uri)
+            await editor.wait_until(lambda: "import cmath" in editor.text(uri))
+            assert await complete(editor, "shapes.py", "import cmath") == []  # within a block
+            assert server.requests == []
+            [item] = await items(editor, "shapes.py", "    return")
+            place = editor.range_of("shapes.py", "    return").end
+            assert item == lsp.InlineCompletionItem(" math.pi", range=lsp.Range(place, place))
+            [asked] = server.requests
+            assert asked.body["input_prefix"] == SHAPES.partition("return")[0] + "return"

@@ -28,6 +28,7 @@ from stet.cli.files import current_folder
 from stet.cli.model_command import describe_choice
 from stet.cli.terminal import Terminal
 from stet.llm.embeddings import EmbeddingError, embedding_endpoint
+from stet.llm.fill_in_middle import FillInMiddleModel, FillRequest
 from stet.llm.model import Message, ModelError, NoModel, Request
 from stet.llm.model_selection import ModelChoice, open_model, select_model
 from stet.llm.weights import model_folder
@@ -38,7 +39,7 @@ from stet.observability.log_handlers import log_files, log_folder
 from stet.search.embedding import can_embed
 from stet.search.index_state import count_contents, index_folder
 from stet.settings.layers import PROJECT_FILE, MergedSettings, read_layers, user_file_path
-from stet.settings.values import ModelSettings, SearchSettings, WebSettings
+from stet.settings.values import CompletionSettings, ModelSettings, SearchSettings, WebSettings
 from stet.storage.schema import MIGRATIONS, translate_errors
 from stet.storage.state_store import StateStore
 from stet.storage.write_failures import DatabaseBusy, DatabaseDamaged, StoreError
@@ -186,6 +187,7 @@ async def check_all(system: System) -> list[Finding]:
     found += await _run_check("settings", lambda: check_settings(layers))
     found += await _run_check("settings", lambda: check_settings_files(layers, root))
     found += await _run_check("model", lambda: check_model(chosen.model, system))
+    found += await _run_check("completion", lambda: check_completion(chosen.completion, system))
     found += await _run_check("web", lambda: check_web(chosen.web, system))
     found += await _run_check("search", lambda: check_search(chosen.search, system, root))
     found += await _run_check("grammars", check_grammars)
@@ -257,6 +259,25 @@ async def _probe(choice: ModelChoice, system: System) -> Finding:
     seconds = system.monotonic() - began
     tokens = completion.usage.total
     return Finding("ok", "reply", f"in {seconds:.1f} s ({tokens} tokens)")
+
+
+async def check_completion(settings: CompletionSettings, system: System) -> list[Finding]:
+    """Report whether the completion model completes a line; nothing if completions are off."""
+    if not settings.enabled:
+        return []
+    if not settings.base_url:
+        return [Finding("problem", "completion", "no address", "Set completion.baseUrl.")]
+    model = FillInMiddleModel(settings, system)
+    request = FillRequest("def add(a, b):\n    return ", "\n", max_tokens=8, one_line=True)
+    began = system.monotonic()
+    try:
+        await model.fill(request, lambda _: True)
+    except ModelError as error:
+        return [Finding("problem", "completion", "none", str(error))]
+    finally:
+        await model.close()
+    seconds = system.monotonic() - began
+    return [Finding("ok", "completion", f"{model.host} completes a line, in {seconds:.1f} s")]
 
 
 def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from stet.cli import doctor
 from stet.cli.doctor import (
     Finding,
     check_all,
+    check_completion,
     check_embedded,
     check_grammars,
     check_model,
@@ -22,11 +23,18 @@ from stet.llm.weights.catalog import CATALOG
 from stet.search.index_state import index_folder
 from stet.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers
-from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
+from stet.settings.values import (
+    CompletionSettings,
+    ModelSettings,
+    SearchSettings,
+    Settings,
+    WebSettings,
+)
 from stet.system.system import System
 from stet.workspace.uris import uri_of
 from tests.support.certificates import server_side
-from tests.support.openai_server import OpenAIServer, Reply
+from tests.support.completion_server import completion_server, infill
+from tests.support.openai_server import OpenAIServer, Reply, error
 
 pytestmark = pytest.mark.slow
 
@@ -128,6 +136,20 @@ async def test_untrusted_certificate_is_reported(
         _, reached = await check_model(ModelSettings(base_url=base_url), System())
     assert reached.mark == "problem"
     assert "certificate" in reached.fix
+
+
+async def test_completion_model_completes_a_line_or_is_reported_with_a_remedy() -> None:
+    assert await check_completion(CompletionSettings(), System()) == []
+    async with completion_server(infill("a"), error(501, "Infill is not supported")) as server:
+        settings = CompletionSettings(enabled=True, base_url=server.base_url)
+        [good] = await check_completion(settings, System())
+        [bad] = await check_completion(settings, System())
+    assert (good.mark, good.about) == ("ok", "completion")
+    assert "completes a line, in" in good.found
+    assert (bad.mark, bad.found) == ("problem", "none")
+    assert "choose one that can" in bad.fix
+    [missing] = await check_completion(CompletionSettings(enabled=True), System())
+    assert missing.fix == "Set completion.baseUrl."
 
 
 async def test_missing_key_is_reported_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
