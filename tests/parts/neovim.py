@@ -6,20 +6,6 @@ from pathlib import Path
 
 from tests.parts.debian import unpacked
 
-PACKAGES = (
-    "neovim",
-    "neovim-runtime",
-    "libc6",
-    "libgcc-s1",
-    "libluajit-5.1-2",
-    "libtree-sitter0.26",
-    "libunibilium4",
-    "libutf8proc3",
-    "libuv1t64",
-    "lua-lpeg",
-    "lua-luv",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Neovim:
@@ -51,7 +37,8 @@ def ensure() -> Neovim:
     Raises:
         MissingPart: It can't be had on this machine.
     """
-    part = unpacked("neovim", "sid", PACKAGES)
+    # The names of its libraries change with their versions.
+    part = unpacked("neovim", "sid", ("neovim",), dependencies=True)
     return Neovim(
         command=part.command("usr/bin/nvim"),
         environment={"VIMRUNTIME": str(part.root / "usr/share/nvim/runtime")},
