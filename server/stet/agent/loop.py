@@ -169,7 +169,10 @@ class AgentLoop:
                 self._has_warned_empty = False
                 continue
             if completion.stop_reason is StopReason.LENGTH:
-                raise LimitReached("The answer was cut off at the model's output limit.")
+                raise LimitReached(
+                    "The answer was cut off at the model's output limit. Ask for less at once, or set "
+                    "model.maxOutputTokens."
+                )
             if self._can_apply_steering():
                 continue
             if self._text_call_tool is not None:

@@ -32,7 +32,7 @@ Such a server samples at its own default, llama.cpp at 0.8, at which small model
 """
 LOCAL_MAX_TOKENS = 4_096
 SHORT_ANSWER = 2_048
-SHORTEST_ANSWER = 1_024
+SHORTEST_ANSWER = 1_536
 """The most tokens of an answer of a local model, a small one, and one of `TINY_ANSWER_MODEL`: a
 model that repeats itself would write for minutes."""
 

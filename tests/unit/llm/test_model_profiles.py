@@ -140,11 +140,11 @@ def test_prompt_is_short_for_small_models_and_windows(
 @pytest.mark.parametrize(
     ("model", "settings", "sampling"),
     [
-        (facts("qwen2.5-coder:1.5b"), ModelSettings(), (0.2, 1024)),
+        (facts("qwen2.5-coder:1.5b"), ModelSettings(), (0.2, 1536)),
         (facts("qwen2.5-coder:7b"), ModelSettings(), (0.2, 2048)),
         (facts("qwen2.5-coder:32b"), ModelSettings(), (0.2, 4096)),
         (facts("qwen3:8b"), ModelSettings(), (0.6, 4096)),
-        (facts("granite4:3b"), ModelSettings(), (0.0, 1024)),
+        (facts("granite4:3b"), ModelSettings(), (0.0, 1536)),
         (facts("gpt-oss:20b"), ModelSettings(temperature=0, max_output_tokens=9), (0, 9)),
         (facts("gpt-oss-20b", "groq"), ModelSettings(), (None, None)),
     ],

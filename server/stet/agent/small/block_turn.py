@@ -8,7 +8,7 @@ from stet.agent.prompts import prompt
 from stet.agent.small.block_model import BlockModel
 from stet.agent.small.code_blocks import PATH
 from stet.agent.turn import Ask, Mode, Turn
-from stet.llm.model import Message
+from stet.llm.model import CHARACTERS_PER_TOKEN, Message
 from stet.outline.definition import with_plain_ends
 from stet.outline.indent_outline import definitions_in
 from stet.text.document import TextDocument, ending_of
@@ -34,7 +34,7 @@ async def run_blocks(turn: Turn, services: TurnServices) -> Turn:
     """
     ctx, ask = services.toolbox.ctx, turn.ask
     await read_named_files(ask, ctx)
-    messages = block_messages(ask, ctx)
+    messages = block_messages(ask, ctx, services.model.context_tokens)
     for message in messages[1:]:
         ctx.proposer.untrusted.add("the context of your question", message.content)
     model = BlockModel(services.model, ctx, ask.prompt, may_edit=ask.mode is Mode.AGENT)
@@ -51,9 +51,16 @@ async def read_named_files(ask: Ask, ctx: ToolContext) -> None:
         await ctx.reader.learn_around(document, 0, document.n_lines)
 
 
-def block_messages(ask: Ask, ctx: ToolContext) -> list[Message]:
-    """Return the first messages of a turn: the instructions, then the files and the question."""
-    parts = [_file_text(ask, name, document) for name, document in _files(ask, ctx).items()]
+def block_messages(ask: Ask, ctx: ToolContext, window: int | None) -> list[Message]:
+    """Return the first messages of a turn: the instructions, then the files and the question.
+
+    `window` is the number of tokens that the model can read, or None if it is not known.
+    """
+    files = _files(ask, ctx)
+    limit = MAX_CHARACTERS
+    if window is not None:  # the answer may be as long as a file
+        limit = min(limit, window * CHARACTERS_PER_TOKEN // (3 * max(1, len(files))))
+    parts = [_file_text(ask, name, document, limit) for name, document in files.items()]
     system = prompt("ask_blocks" if ask.mode is Mode.ASK else "agent_blocks")
     return [Message("system", system), Message("user", "\n\n".join((*parts, ask.prompt)))]
 
@@ -71,9 +78,9 @@ def _files(ask: Ask, ctx: ToolContext) -> dict[str, TextDocument]:
     return dict(list(found.items())[:MAX_FILES])
 
 
-def _file_text(ask: Ask, name: str, document: TextDocument) -> str:
+def _file_text(ask: Ask, name: str, document: TextDocument, limit: int) -> str:
     """Return a file as it is shown, with the selected lines again if lines are selected."""
-    first, end = _shown_lines(ask, document)
+    first, end = _shown_lines(ask, document, limit)
     is_whole = (first, end) == (0, document.n_lines)
     where = "" if is_whole else f", lines {first + 1} to {end}"
     text = f"The file {name}{where}:\n\n{_block(document, first, end)}"
@@ -90,9 +97,12 @@ def _block(document: TextDocument, first: int, end: int) -> str:
     return f"{fence}{ending_of(document.uri).removeprefix('.')}\n{lines}{fence}"
 
 
-def _shown_lines(ask: Ask, document: TextDocument) -> tuple[int, int]:
-    """Return the lines to show (0-based, half-open), around what the question is about."""
-    if document.n_lines <= MAX_LINES and len(document.text) <= MAX_CHARACTERS:
+def _shown_lines(ask: Ask, document: TextDocument, limit: int) -> tuple[int, int]:
+    """Return the lines to show (0-based, half-open), around what the question is about.
+
+    `limit` is the most characters of them.
+    """
+    if document.n_lines <= MAX_LINES and not document.is_large and len(document.text) <= limit:
         return 0, document.n_lines
     line = _named_line(ask.prompt, document)
     if line is None and document.uri == ask.place.uri and ask.place.range is not None:
@@ -108,7 +118,7 @@ def _shown_lines(ask: Ask, document: TextDocument) -> tuple[int, int]:
         if candidate >= document.n_lines:
             break
         size += len(document.lines[candidate])
-        if size > MAX_CHARACTERS:
+        if size > limit:
             break
         first, end = min(first, candidate), max(end, candidate + 1)
     return first, end

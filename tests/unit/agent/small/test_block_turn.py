@@ -1,0 +1,36 @@
+"""What a very small model is shown of files that are longer than its window."""
+
+import pytest
+
+from stet.agent.small.block_turn import block_messages
+from stet.agent.turn import Ask, Mode
+from stet.context.context_builder import EditorLocation
+from stet.text.position import Position, Range
+from tests.support.agent_harness import make_tool_context
+from tests.support.workspaces import make_workspace, uri_at
+
+FUNCTIONS = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(400))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "line", "window", "shown"),
+    [
+        ("Fix f200()", 0, None, "lines 718 to 967"),
+        ("Fix this", 800, None, "lines 718 to 967"),
+        ("Fix f200()", 0, 1200, "lines 727 to 948"),
+        ("Fix it", 0, None, "lines 1 to 250"),
+    ],
+)
+async def test_lines_around_the_place_of_the_question_are_shown(
+    prompt: str, line: int, window: int | None, shown: str
+) -> None:
+    world = make_workspace(opened={"/ws/a.py": FUNCTIONS})
+    ctx = make_tool_context(world, asked="/ws/a.py")
+    await ctx.reader.read("a.py")
+    caret = Position(line, 0)
+    place = EditorLocation(uri_at("/ws/a.py"), Range(caret, caret))
+    ask = Ask(prompt=prompt, mode=Mode.AGENT, place=place, chat="main")
+    [_, question] = block_messages(ask, ctx, window)
+    assert question.content.startswith(f"The file a.py, {shown}:\n")
+    assert question.content.endswith(f"```\n\n{prompt}")
+    assert window is None or len(question.content) < window * 2
