@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
+from tests.support.http_server import HttpRequest
 from tests.support.live_turns import run
 from tests.support.openai_server import OpenAIServer
 
@@ -207,3 +208,25 @@ async def test_calls_are_used_if_the_settings_say_so(root: Path) -> None:
     ):
         await run(editor, QUESTION, uri=editor.open("stats.py"))
         assert len(server.requests[0].body["tools"]) == 5
+
+
+async def test_secret_is_neither_sent_nor_lost(root: Path) -> None:
+    key = "AKIAIOSFODNN7" + "QWERTYU"
+    text = f'def connect(n):\n    key = "{key}"\n    return key[:n]\n'
+    (root / "keys.py").write_text(text)
+    (root / ".env").write_text("PASSWORD=hunter2hunter2\n")
+
+    def answer(asked: HttpRequest) -> api.Reply:
+        shown = str(asked.body["messages"][-1]["content"]).split("```")[1].removeprefix("py\n")
+        return api.say(f"```py\n{shown.replace('key[:n]', 'key[-n:]')}```")
+
+    async with (
+        served(answer) as server,
+        FakeEditor.start(root, env=ENV, settings=settings_of(server)) as editor,
+    ):
+        uri = editor.open("keys.py")
+        turn = await run(editor, "connect() and .env: return the end of the key", uri=uri)
+        sent = str(server.requests[0].body)
+        assert ("[redacted: " in sent, key in sent, "hunter2" in sent) == (True, False, False)
+        await editor.command("stet.accept", {"turn": turn["turn"]})
+        await editor.wait_until(lambda: editor.text(uri) == text.replace("key[:n]", "key[-n:]"))
