@@ -263,9 +263,8 @@ class TurnPipeline:
             return redact_parts(preview_small(ask, ctx), self._redactor())
         if profile.edits == "blocks":
             await read_named_files(ask, ctx)
-            parts = [
-                (one.role, one.content) for one in block_messages(ask, ctx, self.models.window)
-            ]
+            messages = await block_messages(ask, ctx, self.models.window)
+            parts = [(one.role, one.content) for one in messages]
             return await asyncio.to_thread(redact_parts, parts, self._redactor())
         tools = self._toolbox(ask, ctx, _next_offer(session, ask, profile))
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)

@@ -1,6 +1,8 @@
 """A turn of a model that writes changed functions in fenced blocks."""
 
+import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from stet.agent.loop import TurnServices, run_turn
@@ -9,10 +11,11 @@ from stet.agent.small.block_model import BlockModel
 from stet.agent.small.code_blocks import PATH
 from stet.agent.turn import Ask, Mode, Turn
 from stet.llm.model import CHARACTERS_PER_TOKEN, Message
-from stet.outline.definition import with_plain_ends
+from stet.outline.definition import Definition, with_plain_ends
 from stet.outline.indent_outline import definitions_in
 from stet.text.document import TextDocument, ending_of
 from stet.text.lines import without_end
+from stet.text.position import Range
 from stet.text.render import fence_for
 from stet.tools.tool import ToolContext, ToolError
 
@@ -34,7 +37,7 @@ async def run_blocks(turn: Turn, services: TurnServices) -> Turn:
     """
     ctx, ask = services.toolbox.ctx, turn.ask
     await read_named_files(ask, ctx)
-    messages = block_messages(ask, ctx, services.model.context_tokens)
+    messages = await block_messages(ask, ctx, services.model.context_tokens)
     for message in messages[1:]:
         ctx.proposer.untrusted.add("the context of your question", message.content)
     model = BlockModel(services.model, ctx, ask.prompt, may_edit=ask.mode is Mode.AGENT)
@@ -51,7 +54,7 @@ async def read_named_files(ask: Ask, ctx: ToolContext) -> None:
         await ctx.reader.learn_around(document, 0, document.n_lines)
 
 
-def block_messages(ask: Ask, ctx: ToolContext, window: int | None) -> list[Message]:
+async def block_messages(ask: Ask, ctx: ToolContext, window: int | None) -> list[Message]:
     """Return the first messages of a turn: the instructions, then the files and the question.
 
     `window` is the number of tokens that the model can read, or None if it is not known.
@@ -60,9 +63,47 @@ def block_messages(ask: Ask, ctx: ToolContext, window: int | None) -> list[Messa
     limit = MAX_CHARACTERS
     if window is not None:  # the answer may be as long as a file
         limit = min(limit, window * CHARACTERS_PER_TOKEN // (3 * max(1, len(files))))
-    parts = [_file_text(ask, name, document, limit) for name, document in files.items()]
+    question = await asyncio.to_thread(_question, ask, files, _selected_range(ask, ctx), limit)
     system = prompt("ask_blocks" if ask.mode is Mode.ASK else "agent_blocks")
-    return [Message("system", system), Message("user", "\n\n".join((*parts, ask.prompt)))]
+    return [Message("system", system), Message("user", question)]
+
+
+def _selected_range(ask: Ask, ctx: ToolContext) -> Range | None:
+    """Return the selection in the file of the question, perhaps empty; None if it is not known."""
+    if ask.place.range is not None:
+        return ask.place.range
+    activity = ctx.reader.snapshot().activity
+    uri = ask.place.uri or activity.active
+    selection = activity.selection_of(uri) if uri else None
+    return selection.ranges[0] if selection else None
+
+
+def _question(
+    ask: Ask, files: Mapping[str, TextDocument], selected: Range | None, limit: int
+) -> str:
+    """Return the files, the place in the first of them, and the request. Takes long."""
+    parts: list[str] = []
+    for number, (name, document) in enumerate(files.items()):
+        outline = _outline(document)
+        words = set(_WORD.findall(ask.prompt))
+        named = next((one for one in outline if one.name in words), None)
+        place = selected if number == 0 else None
+        line = named.first if named else place.start.line if place else 0
+        parts.append(_file_text(name, document, _shown_lines(document, line, limit)))
+        if place is not None and not place.is_empty:
+            last = place.end.line + (1 if place.end.character else 0)
+            parts.append(f"Selected:\n\n{_block(document, place.start.line, last)}")
+        elif place is not None and named is None:
+            around = [one for one in outline if one.first <= place.start.line < one.end]
+            parts += [f"The cursor is in `{around[-1].name}`."] if around else []
+    return "\n\n".join((*parts, ask.prompt))
+
+
+def _outline(document: TextDocument) -> list[Definition]:
+    if document.is_large:
+        return []
+    text = with_plain_ends(document.text)
+    return list(definitions_in(text, text.split("\n"), ending_of(document.uri)))
 
 
 def _files(ask: Ask, ctx: ToolContext) -> dict[str, TextDocument]:
@@ -78,17 +119,11 @@ def _files(ask: Ask, ctx: ToolContext) -> dict[str, TextDocument]:
     return dict(list(found.items())[:MAX_FILES])
 
 
-def _file_text(ask: Ask, name: str, document: TextDocument, limit: int) -> str:
-    """Return a file as it is shown, with the selected lines again if lines are selected."""
-    first, end = _shown_lines(ask, document, limit)
-    is_whole = (first, end) == (0, document.n_lines)
-    where = "" if is_whole else f", lines {first + 1} to {end}"
-    text = f"The file {name}{where}:\n\n{_block(document, first, end)}"
-    selected = ask.place.range
-    if document.uri != ask.place.uri or selected is None or selected.is_empty:
-        return text
-    last = selected.end.line + (1 if selected.end.character else 0)
-    return f"{text}\n\nSelected:\n\n{_block(document, selected.start.line, last)}"
+def _file_text(name: str, document: TextDocument, lines: tuple[int, int]) -> str:
+    """Return lines of a file (0-based, half-open) as they are shown."""
+    is_whole = lines == (0, document.n_lines)
+    where = "" if is_whole else f", lines {lines[0] + 1} to {lines[1]}"
+    return f"The file {name}{where}:\n\n{_block(document, *lines)}"
 
 
 def _block(document: TextDocument, first: int, end: int) -> str:
@@ -97,17 +132,14 @@ def _block(document: TextDocument, first: int, end: int) -> str:
     return f"{fence}{ending_of(document.uri).removeprefix('.')}\n{lines}{fence}"
 
 
-def _shown_lines(ask: Ask, document: TextDocument, limit: int) -> tuple[int, int]:
-    """Return the lines to show (0-based, half-open), around what the question is about.
+def _shown_lines(document: TextDocument, line: int, limit: int) -> tuple[int, int]:
+    """Return the lines to show (0-based, half-open), around a line.
 
     `limit` is the most characters of them.
     """
     if document.n_lines <= MAX_LINES and not document.is_large and len(document.text) <= limit:
         return 0, document.n_lines
-    line = _named_line(ask.prompt, document)
-    if line is None and document.uri == ask.place.uri and ask.place.range is not None:
-        line = ask.place.range.start.line
-    line = line or 0
+    line = min(line, document.n_lines - 1)
     first, end, size = line, line, 0
     while end - first < MAX_LINES:
         candidate = (
@@ -122,12 +154,3 @@ def _shown_lines(ask: Ask, document: TextDocument, limit: int) -> tuple[int, int
             break
         first, end = min(first, candidate), max(end, candidate + 1)
     return first, end
-
-
-def _named_line(prompt_text: str, document: TextDocument) -> int | None:
-    """Return the first line of a definition that the question names, or None."""
-    if document.is_large:
-        return None
-    words, text = set(_WORD.findall(prompt_text)), with_plain_ends(document.text)
-    found = definitions_in(text, text.split("\n"), ending_of(document.uri))
-    return next((one.first for one in found if one.name in words), None)

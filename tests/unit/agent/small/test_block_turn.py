@@ -30,7 +30,21 @@ async def test_lines_around_the_place_of_the_question_are_shown(
     caret = Position(line, 0)
     place = EditorLocation(uri_at("/ws/a.py"), Range(caret, caret))
     ask = Ask(prompt=prompt, mode=Mode.AGENT, place=place, chat="main")
-    [_, question] = block_messages(ask, ctx, window)
+    [_, question] = await block_messages(ask, ctx, window)
     assert question.content.startswith(f"The file a.py, {shown}:\n")
-    assert question.content.endswith(f"```\n\n{prompt}")
+    where = "" if "f200" in prompt else f"The cursor is in `f{line // 4}`.\n\n"
+    assert question.content.endswith(f"```\n\n{where}{prompt}")
     assert window is None or len(question.content) < window * 2
+
+
+async def test_selected_lines_are_shown_again() -> None:
+    world = make_workspace(opened={"/ws/a.py": "def f():\n    x = 1\n    return x\n"})
+    ctx = make_tool_context(world, asked="/ws/a.py")
+    await ctx.reader.read("a.py")
+    place = EditorLocation(uri_at("/ws/a.py"), Range(Position(1, 0), Position(2, 0)))
+    ask = Ask(prompt="Why?", mode=Mode.ASK, place=place, chat="main")
+    [_, question] = await block_messages(ask, ctx, None)
+    assert question.content == (
+        "The file a.py:\n\n```py\ndef f():\n    x = 1\n    return x\n```\n\n"
+        "Selected:\n\n```py\n    x = 1\n```\n\nWhy?"
+    )
