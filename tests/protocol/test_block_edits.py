@@ -82,7 +82,7 @@ async def test_function_in_a_block_is_proposed_in_its_place(root: Path) -> None:
         assert (hunk["old"], hunk["new"]) == ("", "    if not values:\n        return 0.0\n")
         body = server.requests[0].body
         assert "tools" not in body
-        assert body["max_tokens"] == 1536
+        assert (body["max_tokens"], body["cache_prompt"]) == (1536, True)
         system, question = body["messages"]
         assert len(system["content"]) < 800
         assert question["content"] == (f"The file stats.py:\n\n```py\n{STATS}```\n\n{QUESTION}")

@@ -225,7 +225,11 @@ async def open_model(choice: ModelChoice, system: System) -> Model:
         return TextProtocolModel(embedded, always=choice.tools == "text")
     preset = PROVIDERS.get(choice.provider, COMPATIBLE)
     endpoint = replace(choice, max_tokens_field=preset.max_tokens_field, hint=preset.hint)
-    sampling = Sampling(choice.profile.temperature, choice.profile.max_tokens)
+    sampling = Sampling(
+        choice.profile.temperature,
+        choice.profile.max_tokens,
+        cache_prompt=True if choice.provider == "llamacpp" else None,
+    )
     model = OpenAIModel(endpoint, system, sampling=sampling)
     if choice.tools == "native":
         return model

@@ -310,10 +310,10 @@ def test_path_is_not_sent_to_a_provider_as_a_name() -> None:
 @pytest.mark.parametrize(
     ("title", "calls_tools", "settings", "tools", "family", "max_tokens"),
     [
-        ("Qwen2.5 Coder 3B Instruct", True, {}, "auto", "qwen2-5-coder", 1024),
+        ("Qwen2.5 Coder 3B Instruct", True, {}, "auto", "qwen2-5-coder", 1536),
         ("DeepSeek R1 Distill", True, {}, "auto", "deepseek-r1", 4096),
-        ("", False, {}, "text", "", 1024),
-        ("", False, {"tool_calls": "native"}, "native", "", 1024),
+        ("", False, {}, "text", "", 1536),
+        ("", False, {"tool_calls": "native"}, "native", "", 1536),
         ("", True, {"max_output_tokens": 99}, "auto", "", 99),
     ],
 )
