@@ -103,8 +103,11 @@ class Sampling:
         max_tokens: A limit on the answer; a limit in the request goes first.
         cache_prompt: llama.cpp only: keep the prompt's state for the next round. Faster, but the
             same request may then be answered differently.
+        call_stop: Texts at which the answer to a request with tools ends. A call that is cut there
+            can't be read, so nothing of it is done.
     """
 
     temperature: float | None = None
     max_tokens: int | None = None
     cache_prompt: bool | None = None
+    call_stop: tuple[str, ...] = ()

@@ -257,6 +257,8 @@ class OpenAIModel:
             body["tools"] = [to_api_tool(tool) for tool in request.tools]
             if request.allowed and self.endpoint.provider in _NARROWS_TOOLS:
                 body["tool_choice"] = to_api_tool_choice(request.allowed)
+            if self._sampling.call_stop:
+                body["stop"] = list(self._sampling.call_stop)
         options = {
             "max_tokens": request.max_tokens or self._sampling.max_tokens,
             "temperature": self._sampling.temperature,

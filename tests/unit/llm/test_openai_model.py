@@ -83,6 +83,17 @@ async def test_request_holds_the_required_fields_only(
     }
 
 
+async def test_texts_that_end_a_call_are_sent_with_tools_only(
+    server: OpenAIServer, output: ModelOutput
+) -> None:
+    server.add(say("a"), say("b"))
+    model = model_at(server, sampling=Sampling(call_stop=("\\n\\n",)))
+    await output.ask(model, question("Ready?", READ_FILE))
+    await output.ask(model)
+    await model.close()
+    assert [asked.body.get("stop") for asked in server.requests] == [["\\n\\n"], None]
+
+
 async def test_settings_and_request_set_temperature_and_cap(
     server: OpenAIServer, output: ModelOutput
 ) -> None:

@@ -38,6 +38,9 @@ log = logging.getLogger(__name__)
 
 MAX_TINY_ANSWER = 512
 """The most tokens of an answer of a model that may repeat itself without end."""
+ENDLESS = ("\\n" * 10,)
+"""What a small model writes without end within the arguments of a call: a JSON text with nothing
+but line ends. At the limit of an answer it would have taken minutes."""
 START_SECONDS = 60.0
 END_SECONDS = 2.0
 """The time in which a child process must end after its stdin is closed."""
@@ -180,6 +183,7 @@ class EmbeddedModel:
             temperature=0.0,
             max_tokens=self._max_tokens,
             cache_prompt=self._cache_prompt,
+            call_stop=() if self.is_tiny else ENDLESS,
         )
         once = RetryPolicy(tries=1)
         return OpenAIModel(endpoint, self._system, sampling=sampling, timeouts=TIMEOUTS, retry=once)
