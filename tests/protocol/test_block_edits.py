@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from stet.llm.model import Completion, ToolCall
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.http_server import HttpRequest
@@ -230,3 +231,17 @@ async def test_secret_is_neither_sent_nor_lost(root: Path) -> None:
         assert ("[redacted: " in sent, key in sent, "hunter2" in sent) == (True, False, False)
         await editor.command("stet.accept", {"turn": turn["turn"]})
         await editor.wait_until(lambda: editor.text(uri) == text.replace("key[:n]", "key[-n:]"))
+
+
+async def test_call_that_the_server_reads_is_run(root: Path) -> None:
+    answers = [api.of(Completion("", (ToolCall("c", "list_files", ""),))), api.say("Three files.")]
+    async with (
+        served(*answers) as server,
+        FakeEditor.start(root, env=ENV, settings=settings_of(server)) as editor,
+    ):
+        turn = await run(editor, "Which files are there?", uri=editor.open("stats.py"))
+        assert (turn["state"], turn["answer"]) == ("completed", "Three files.")
+        assert [one["content"] for one in server.requests[1].body["messages"][2:]] == [
+            "list_files()",
+            "README.md\nlib/tools.py\nstats.py\n",
+        ]

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from stet.agent.small.block_placement import BlockPlacement, BlockTarget
 from stet.agent.small.code_blocks import LineEdit, code_blocks
+from stet.agent.toolbox import parse_arguments
 from stet.llm.completion_stream import new_call_id
 from stet.llm.model import (
     Completion,
@@ -209,7 +210,7 @@ def _to_block_message(message: Message) -> Message:
         return message
     parts = [_RECORD.sub("", message.content).strip()]
     for call in message.tool_calls:
-        arguments = json.loads(call.arguments)
+        arguments = parse_arguments(call) or {}
         content = arguments.get("content") or arguments.get("new_text")
         if call.name in ("edit_file", "create_file") and isinstance(content, str):
             fence = fence_for(content)
