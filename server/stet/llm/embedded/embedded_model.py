@@ -38,9 +38,10 @@ log = logging.getLogger(__name__)
 
 MAX_TINY_ANSWER = 512
 """The most tokens of an answer of a model that may repeat itself without end."""
-ENDLESS = ("\\n" * 10,)
-"""What a small model writes without end within the arguments of a call: a JSON text with nothing
-but line ends. At the limit of an answer it would have taken minutes."""
+ENDLESS = ("\\n" * 10, "\n<user_query>", "\n<additional_data>")
+"""What a small model writes without end in an answer with tools: nothing but line ends within the
+arguments of a call, or the question again and again. At the limit of an answer it would have taken
+minutes. In arguments a line end is escaped, so the tags cut no call."""
 START_SECONDS = 60.0
 END_SECONDS = 2.0
 """The time in which a child process must end after its stdin is closed."""
