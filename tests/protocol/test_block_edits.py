@@ -245,3 +245,17 @@ async def test_call_that_the_server_reads_is_run(root: Path) -> None:
             "list_files()",
             "README.md\nlib/tools.py\nstats.py\n",
         ]
+
+
+async def test_selected_function_is_rewritten_without_the_rest_of_the_file(root: Path) -> None:
+    async with (
+        served(api.say(f"```py\n{FIXED}```")) as server,
+        FakeEditor.start(root, env=ENV, settings=settings_of(server)) as editor,
+    ):
+        uri = editor.open("stats.py")
+        turn = await run(editor, QUESTION, uri=uri, mode="rewrite", **{"from": 5, "to": 7})
+        assert (turn["state"], len(turn["hunks"])) == ("completed", 1)
+        average = STATS.partition("\n\n\n")[2]
+        assert server.requests[0].body["messages"][-1]["content"] == (
+            f"```python\n{average}```\n\n{QUESTION}"
+        )

@@ -20,6 +20,7 @@ from stet.agent.turn_rules import create_turn_rules
 from stet.agent.turn_runner import TurnExecutor
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Model
+from stet.llm.model_profiles import FULL_PROFILE, ModelProfile
 from stet.llm.scripted_model import Reply, ScriptedModel
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
@@ -42,9 +43,18 @@ FILE = "/ws/a.py"
 class _FixedModelSource(ModelSource):
     """A source of models that always returns the same model."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, profile: ModelProfile) -> None:
         super().__init__(MemorySystem({}))
         self.model = model
+        self._profile = profile
+
+    @property
+    def is_tiny(self) -> bool:
+        return self.model.is_tiny
+
+    @property
+    def profile(self) -> ModelProfile:
+        return self._profile
 
     @asynccontextmanager
     async def use(self, settings: ModelSettings, *, is_turn: bool = True) -> AsyncIterator[Model]:
@@ -78,6 +88,7 @@ class AgentHarness:
         *,
         is_tiny: bool = False,
         obeys_grammar: bool = False,
+        profile: ModelProfile = FULL_PROFILE,
         model: Model | None = None,
         archive: ChatArchive | None = None,
     ) -> None:
@@ -89,7 +100,9 @@ class AgentHarness:
         self.on_event: Callable[[AgentEvent], None] = lambda event: None
         self.tasks = Tasks()
         self._ended: dict[str, asyncio.Event] = {}
-        self.answerer = TurnPipeline(workspace, self.ledger, _FixedModelSource(model or self.model))
+        self.answerer = TurnPipeline(
+            workspace, self.ledger, _FixedModelSource(model or self.model, profile)
+        )
 
         async def answer() -> TurnExecutor:
             return self.answerer.run

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from itertools import takewhile
 from operator import eq
 
+from stet.agent.rewriting.rewrite_passage import RewriteForm
 from stet.llm.model import (
     Completion,
     Message,
@@ -161,6 +162,13 @@ class ModelSource:
     def is_tiny(self) -> bool:
         """Whether the model in use is a tiny one; see `Model`."""
         return self._opened is not None and self._opened.model.is_tiny
+
+    @property
+    def rewrite_form(self) -> RewriteForm:
+        """How much of a rewrite the model in use can do at once."""
+        if self.is_tiny:
+            return RewriteForm.TINY
+        return RewriteForm.FUNCTION if self.profile.edits == "blocks" else RewriteForm.FULL
 
     @property
     def profile(self) -> ModelProfile:

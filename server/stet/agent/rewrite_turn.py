@@ -2,8 +2,8 @@
 
 A model gets the selection, the text around it and the instruction, and answers with the new text of
 the selection. A model that obeys grammars is an embedded one, which loses lines in long texts: it
-corrects prose line by line, and documents code by one sentence for each function. A tiny model gets
-no text around the selection. See `stet.agent.rewriting`.
+corrects prose line by line, and documents code by one sentence for each function. `RewriteForm` says
+what a model gets. See `stet.agent.rewriting`.
 """
 
 import ast
@@ -22,10 +22,15 @@ from stet.agent.agent_events import (
     ToolEnded,
 )
 from stet.agent.loop import TurnServices
-from stet.agent.rewriting import documentation, oneshot, prose
+from stet.agent.rewriting import documentation, function_rewrite, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
 from stet.agent.rewriting.prose import wants_correction
-from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, passage_at
+from stet.agent.rewriting.rewrite_passage import (
+    RewriteForm,
+    RewritePassage,
+    RewritePlan,
+    passage_at,
+)
 from stet.agent.turn import Ask, LimitReached, Turn, TurnFailed, TurnState, check_refusal
 from stet.llm.model import Request, StopReason, estimate_prompt
 from stet.privacy.redactor import UnknownMark
@@ -84,7 +89,7 @@ _SELECTION_CHANGED = (
 )
 
 
-async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
+async def run_rewrite(turn: Turn, services: TurnServices, form: RewriteForm) -> Turn:
     """Rewrite the turn's selection and propose the result.
 
     Raises:
@@ -99,7 +104,7 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
         select_passage, turn.ask, shown, snapshot, obeys_grammar=model.obeys_grammar
     )
     assert shown is not None, "there is no passage without its document"
-    plan = create_rewrite_plan(passage, obeys_grammar=model.obeys_grammar, is_tiny=model.is_tiny)
+    plan = create_rewrite_plan(passage, form, obeys_grammar=model.obeys_grammar)
     prompt = sum(estimate_prompt(request.messages) for request in plan.requests)
     if why := services.limits.cost_exceeded_reason(turn.usage, None, prompt):
         raise LimitReached(why)
@@ -149,17 +154,20 @@ async def _ask(turn: Turn, request: Request, services: TurnServices) -> tuple[Tu
 
 
 def create_rewrite_plan(
-    passage: RewritePassage, *, obeys_grammar: bool, is_tiny: bool
+    passage: RewritePassage, form: RewriteForm, *, obeys_grammar: bool
 ) -> RewritePlan:
-    """Return the plan of the rewrite for a model with these properties; see `Model`.
+    """Return the plan of the rewrite for a model that obeys grammars or not.
 
     Raises:
         TurnFailed: If the passage can't be rewritten.
     """
+    is_tiny = form is RewriteForm.TINY
     if obeys_grammar and wants_correction(passage):
         return prose.plan(passage)
     if obeys_grammar and wants_documentation(passage):
         return documentation.plan(passage, is_tiny=is_tiny)
+    if form is RewriteForm.FUNCTION and function_rewrite.fits(passage):
+        return function_rewrite.plan(passage)
     return oneshot.plan(passage, is_tiny=is_tiny)
 
 

@@ -171,7 +171,7 @@ class TurnPipeline:
                 seconds_left=channel.seconds_left,
             )
             if turn.ask.mode is Mode.REWRITE:
-                return await run_rewrite(turn, services)
+                return await run_rewrite(turn, services, self.models.rewrite_form)
             if model.is_tiny:
                 ended = await run_small(turn, services)
             elif profile.edits == "blocks":
@@ -250,7 +250,7 @@ class TurnPipeline:
                 select_passage, ask, document, snapshot, obeys_grammar=models.obeys_grammar
             )
             plan = create_rewrite_plan(
-                passage, obeys_grammar=models.obeys_grammar, is_tiny=models.is_tiny
+                passage, models.rewrite_form, obeys_grammar=models.obeys_grammar
             )
             parts = [
                 (f"request {number} {message.role}", message.content)

@@ -17,6 +17,8 @@ from typing import Literal
 
 from stet.settings.values import ModelSettings
 
+TINY_MODEL = 0.4
+"""The billions of parameters below which an embedded model gets a grammar of calls."""
 SMALL_MODEL = 8.5
 """The most billions of parameters of a small model."""
 TINY_ANSWER_MODEL = 4.0
@@ -209,7 +211,8 @@ def _choose_edits(
     prompt: PromptForm,
 ) -> Literal["calls", "blocks"]:
     """Return how a model writes edits; the settings choose calls by a form of calls."""
-    if prompt == "full" or settings.tool_calls != "auto" or facts.provider == "local":
+    is_tiny = size is not None and size < TINY_MODEL and facts.provider == "local"
+    if prompt == "full" or settings.tool_calls != "auto" or is_tiny:
         return "calls"
     is_very_small = size is not None and size <= TINY_ANSWER_MODEL
     return "blocks" if is_very_small and not (family and family.calls_well) else "calls"

@@ -172,6 +172,23 @@ def test_window_is_that_of_the_settings_the_server_or_the_family(
     assert choose_profile(model, settings).window == window
 
 
+@pytest.mark.parametrize(
+    ("model", "settings", "edits"),
+    [
+        (facts("qwen2.5-coder:1.5b"), ModelSettings(), "blocks"),
+        (facts("qwen2.5-coder-1.5b", "local"), ModelSettings(), "blocks"),
+        (facts("smollm2-135m", "local"), ModelSettings(), "calls"),
+        (facts("smollm2:135m", "ollama"), ModelSettings(), "blocks"),
+        (facts("qwen2.5-coder:1.5b"), ModelSettings(tool_calls="text"), "calls"),
+        (facts("qwen2.5-coder:7b"), ModelSettings(), "calls"),
+    ],
+)
+def test_edits_of_very_small_models_are_blocks(
+    model: ModelFacts, settings: ModelSettings, edits: str
+) -> None:
+    assert choose_profile(model, settings).edits == edits
+
+
 def test_patterns_of_families_are_tried_from_the_special_to_the_general() -> None:
     for n, family in enumerate(FAMILIES):
         plain = re.sub(r"\\?\.\?|[?\\]", "", family.pattern.split("|")[0]).replace(".*", "-")

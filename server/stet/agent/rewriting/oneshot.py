@@ -271,7 +271,8 @@ _SENTENCE = (
 )
 """Examples: language, request, selection, its new text, and the text around it."""
 _FEWEST_TOKENS = 256
-_MARK = "selection"
+MARK = "selection"
+"""The name of the tag around the selection."""
 
 
 def plan(passage: RewritePassage, *, is_tiny: bool) -> RewritePlan:
@@ -286,7 +287,7 @@ def plan(passage: RewritePassage, *, is_tiny: bool) -> RewritePlan:
     known_examples = (_COMPREHENSION, _SENTENCE if is_tiny else _PHRASE)
     examples = []
     for known, request, before, after, (head, tail) in known_examples:
-        around = "" if is_tiny else _marked(f"example.{known}", (head, before, tail), 1, _MARK)
+        around = "" if is_tiny else _marked(f"example.{known}", (head, before, tail), 1, MARK)
         examples.append((_question(request, known, before, around), f"```\n{after}```"))
     parts = (passage.before, passage.text, passage.after)
     first = passage.first_line - n_breaks(passage.before)
@@ -304,7 +305,7 @@ def plan(passage: RewritePassage, *, is_tiny: bool) -> RewritePlan:
 def _mark_for(passage: RewritePassage) -> str:
     """Return the name of a tag that does not occur in the shown text."""
     shown = f"{passage.before}{passage.text}{passage.after}"
-    names = chain([_MARK], (f"{_MARK}{number}" for number in count(2)))
+    names = chain([MARK], (f"{MARK}{number}" for number in count(2)))
     return next(name for name in names if f"{name}>" not in shown)
 
 

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import PurePosixPath
 
 from stet.agent.turn import TurnFailed
@@ -28,6 +29,17 @@ _ALIASES = {
 }  # fmt: skip
 _BREAKS = ("\n", "\r")
 _PROSE = frozenset({"markdown", "plaintext", "latex", "restructuredtext", "org", ""})
+
+
+class RewriteForm(Enum):
+    """How much of a rewrite a model can do at once."""
+
+    FULL = "full"
+    """The selection in the text around it, with examples."""
+    FUNCTION = "function"
+    """Whole lines of code, and nothing else."""
+    TINY = "tiny"
+    """The selection without the text around it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,7 @@ class EmbeddedModel:
             "key": key,
             "context": self._local.context_tokens,
             "threads": self._local.max_threads,
+            "lookup": not self._local.is_tiny,
         }
         port = await self._start_child(order)
         endpoint = ModelEndpoint(

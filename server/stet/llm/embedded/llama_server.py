@@ -1,8 +1,8 @@
 """The process that runs the embedded model: llama.cpp's own server, on loopback, with a key.
 
 Started as `python -I -m stet.llm.embedded.llama_server`. One JSON line on stdin contains the
-options (`model`, `key`, `context`, `threads`), so that the key is neither in the arguments nor in the
-environment; one JSON line on stdout answers `{"port": n}` or `{"error": "…"}`, with `"kind":
+options (`model`, `key`, `context`, `threads`, `lookup`), so that the key is neither in the arguments
+nor in the environment; one JSON line on stdout answers `{"port": n}` or `{"error": "…"}`, with `"kind":
 "import"` if llama.cpp can't be loaded. The process ends when stdin is closed: when its parent ends,
 for any reason.
 """
@@ -22,6 +22,8 @@ PROBE_SECONDS = 0.1
 WHOLE = 0.85
 """The share of a processor from which on a thread counts as having one to itself."""
 _PIECE = bytes(1_000_000)
+LOOKUP_WORDS, LOOKUP_DRAFT = 6, 24
+"""The tokens that must repeat, and the most that are then taken from the prompt at once."""
 
 
 def main() -> None:
@@ -84,6 +86,13 @@ def _serve(order: Mapping[str, Any]) -> Any:
     params.warmup = False
     params.ui = False
     params.endpoint_slots = False
+    if order["lookup"]:
+        # A rewrite repeats most of its prompt: what follows the same words there is tried first.
+        params.speculative.types = [
+            xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MAP_K
+        ]
+        params.speculative.ngram_map_k.size_n = LOOKUP_WORDS
+        params.speculative.ngram_map_k.size_m = LOOKUP_DRAFT
     return xllamacpp.Server(params)
 
 
