@@ -259,3 +259,57 @@ async def test_selected_function_is_rewritten_without_the_rest_of_the_file(root:
         assert server.requests[0].body["messages"][-1]["content"] == (
             f"```python\n{average}```\n\n{QUESTION}"
         )
+
+
+LONG = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(60))
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "shown"),
+    [
+        ("f7() should return 8.", None, "long.py, lines 29 to 30:\n\n```py\ndef f7():\n"),
+        ("Return 8 here.", 29, "long.py, lines 29 to 30:\n\n```py\ndef f7():\n"),
+        ("f7() returns what f9() should.", None, "long.py, lines 29 to 38:\n\n```py\ndef f7():\n"),
+        ("Make it better.", 0, "long.py:\n\n```py\ndef f0():\n"),
+    ],
+    ids=["named", "at the cursor", "both named", "around the cursor"],
+)
+async def test_long_file_is_shown_where_the_question_is_about(
+    root: Path, question: str, line: int | None, shown: str
+) -> None:
+    (root / "long.py").write_text(LONG)
+    async with (
+        served(api.say("```py\ndef f7():\n    return 8\n```")) as server,
+        FakeEditor.start(root, env=ENV, settings=settings_of(server)) as editor,
+    ):
+        uri = editor.open("long.py")
+        if line is not None:
+            place = {"line": line, "character": 0}
+            editor.protocol.notify(
+                "$/stet/didChangeSelection",
+                {
+                    "textDocument": {"uri": uri},
+                    "selections": [{"anchor": place, "active": place}],
+                },
+            )
+        turn = await run(editor, question, uri=uri)
+        assert server.requests[0].body["messages"][-1]["content"].startswith(f"The file {shown}")
+        await editor.command("stet.accept", {"turn": turn["turn"]})
+        await wait_for_text(editor, "long.py", LONG.replace("return 7\n", "return 8\n"))
+
+
+async def test_function_of_a_closed_file_is_found_by_its_name(root: Path) -> None:
+    (root / "lib/other.py").write_text("# slug is in tools\nslug = 1\n")
+    async with (
+        served(api.say("```py\ndef slug(text):\n    return text.lower()\n```")) as server,
+        FakeEditor.start(root, env=ENV, settings=settings_of(server)) as editor,
+    ):
+        turn = await run(editor, "slug() keeps upper case.", uri=editor.open("stats.py"))
+        assert turn["filesRead"] == ["lib/tools.py"]
+        assert server.requests[0].body["messages"][-1]["content"] == (
+            f"The file stats.py:\n\n```py\n{STATS}```\n\n"
+            "The file lib/tools.py:\n\n```py\ndef slug(text):\n    return text\n```\n\n"
+            "slug() keeps upper case."
+        )
+        await editor.command("stet.accept", {"turn": turn["turn"]})
+        await wait_for_text(editor, "lib/tools.py", "def slug(text):\n    return text.lower()\n")

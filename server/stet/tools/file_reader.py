@@ -153,11 +153,19 @@ class FileReader:
             ToolError: If there is no such file or it may not be shown.
         """
         located = self.locate(name)
-        with refusals_as_errors():
-            document = await self._read_document(located.uri)
+        document = await self.peek(name)
         self.shown.record(document)
         self.report.record_read(located.name)
         return document
+
+    async def peek(self, name: str) -> TextDocument:
+        """Return the current text of a file, including unsaved text, that the model is not shown.
+
+        Raises:
+            ToolError: If there is no such file or it may not be shown.
+        """
+        with refusals_as_errors():
+            return await self._read_document(self.locate(name).uri)
 
     async def document_to_edit(self, name: str, *, position: str = "") -> TextDocument:
         """Return the current text of a file, for resolving an edit at `position`.

@@ -1,7 +1,6 @@
 """A turn of a model that writes changed functions in fenced blocks."""
 
 import asyncio
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,10 +8,17 @@ from stet.agent.loop import TurnServices, run_turn
 from stet.agent.prompts import prompt
 from stet.agent.small.block_model import BlockModel
 from stet.agent.small.code_blocks import PATH
+from stet.agent.small.edit_target import (
+    CODE_NAME,
+    fits,
+    is_short,
+    lines_at,
+    named_lines,
+    outline_of,
+)
 from stet.agent.turn import Ask, Mode, Turn
 from stet.llm.model import CHARACTERS_PER_TOKEN, Message
-from stet.outline.definition import Definition, with_plain_ends
-from stet.outline.indent_outline import definitions_in
+from stet.search.word_search import SearchMode, SearchQuery
 from stet.text.document import TextDocument, ending_of
 from stet.text.lines import without_end
 from stet.text.position import Range
@@ -21,11 +27,12 @@ from stet.tools.tool import ToolContext, ToolError
 
 MAX_FILES = 4
 """The most files that a question shows: that of the question, and those that its words name."""
+MAX_SEARCHED = 8
+"""The most files that are searched for a definition."""
 MAX_LINES = 250
 """The most lines of one file, around the place that the question is about."""
 MAX_CHARACTERS = 10_000
 """The most characters of one file."""
-_WORD = re.compile(r"\w+")
 
 
 async def run_blocks(turn: Turn, services: TurnServices) -> Turn:
@@ -45,13 +52,35 @@ async def run_blocks(turn: Turn, services: TurnServices) -> Turn:
 
 
 async def read_named_files(ask: Ask, ctx: ToolContext) -> None:
-    """Read the files that the words of a question name, if they exist and may be shown."""
+    """Read the files that the words of a question name, if they exist and may be shown.
+
+    If a name of code is defined in no shown file, read the file that defines it, too.
+    """
     for path in dict.fromkeys(PATH.findall(ask.prompt)):
         try:
             document = await ctx.reader.read(path)
         except ToolError:
             continue  # the word may be something else, such as `os.path`
         await ctx.reader.learn_around(document, 0, document.n_lines)
+    wanted = " ".join(found[0].strip("`") for found in CODE_NAME.finditer(ask.prompt))
+    if not wanted or any([await _defines(one, wanted) for one in ctx.reader.shown.values()]):
+        return
+    query = SearchQuery(wanted, SearchMode.KEYWORD)
+    results = await ctx.searcher.search(ctx.reader.snapshot(), query)
+    for name in list(dict.fromkeys(passage.name for passage in results.passages))[:MAX_SEARCHED]:
+        try:
+            document = await ctx.reader.peek(name)
+        except ToolError:
+            continue  # removed since, or may not be shown
+        if await _defines(document, wanted):
+            await ctx.reader.read(name)
+            return
+
+
+async def _defines(document: TextDocument, names: str) -> bool:
+    """Return whether a document defines one of the names in a text."""
+    outline = await asyncio.to_thread(outline_of, document)
+    return named_lines(document, outline, names, None) is not None
 
 
 async def block_messages(ask: Ask, ctx: ToolContext, window: int | None) -> list[Message]:
@@ -84,26 +113,23 @@ def _question(
     """Return the files, the place in the first of them, and the request. Takes long."""
     parts: list[str] = []
     for number, (name, document) in enumerate(files.items()):
-        outline = _outline(document)
-        words = set(_WORD.findall(ask.prompt))
-        named = next((one for one in outline if one.name in words), None)
+        outline = outline_of(document)
         place = selected if number == 0 else None
-        line = named.first if named else place.start.line if place else 0
-        parts.append(_file_text(name, document, _shown_lines(document, line, limit)))
+        line = None if place is None else place.start.line
+        named = named_lines(document, outline, ask.prompt, line)
+        # On the first line the cursor is where the editor has put it.
+        around = named or (lines_at(outline, line) if line else None)
+        lines = around if around and fits(document, around) else None
+        if is_short(document) or lines is None:
+            lines = _shown_lines(document, around[0] if around else line or 0, limit)
+        parts.append(_file_text(name, document, lines))
         if place is not None and not place.is_empty:
             last = place.end.line + (1 if place.end.character else 0)
             parts.append(f"Selected:\n\n{_block(document, place.start.line, last)}")
         elif place is not None and named is None:
-            around = [one for one in outline if one.first <= place.start.line < one.end]
-            parts += [f"The cursor is in `{around[-1].name}`."] if around else []
+            inner = [one for one in outline if one.first <= place.start.line < one.end]
+            parts += [f"The cursor is in `{inner[-1].name}`."] if inner else []
     return "\n\n".join((*parts, ask.prompt))
-
-
-def _outline(document: TextDocument) -> list[Definition]:
-    if document.is_large:
-        return []
-    text = with_plain_ends(document.text)
-    return list(definitions_in(text, text.split("\n"), ending_of(document.uri)))
 
 
 def _files(ask: Ask, ctx: ToolContext) -> dict[str, TextDocument]:
@@ -114,7 +140,8 @@ def _files(ask: Ask, ctx: ToolContext) -> dict[str, TextDocument]:
     for document in sorted(ctx.reader.shown.values(), key=lambda one: one.uri != first):
         name = snapshot.name_of(document.uri)
         is_named = any(name == one or name.endswith(f"/{one}") for one in named)
-        if document.uri == first or is_named or document.uri in attached:
+        is_read = name in ctx.reader.report.files_read
+        if document.uri == first or is_named or is_read or document.uri in attached:
             found[name] = document
     return dict(list(found.items())[:MAX_FILES])
 

@@ -37,6 +37,12 @@ _ADDS = re.compile(
 )
 _CODE_NAME = re.compile(r"(\w+)(?=\()|`(\w+)(?:\(\))?`|\b(\w+_\w+)\b")
 """The names in a request that are certainly names of code: `name(`, in backticks, or with `_`."""
+_GENERATOR = re.compile(
+    r"^[ \t]*@(?:\w+\.)*(?:dataclass|define|frozen)\b|^[ \t]*class \w+\((?:\w+\.)*(?:NamedTuple|BaseModel)\b",
+    re.MULTILINE,
+)
+"""A Python class whose methods of `_GENERATED` are made of its fields."""
+_GENERATED = frozenset({"__init__", "__repr__", "__eq__", "__hash__"})
 _IMPORT = re.compile(r"(?:import|from|#include|using|use|require)\b.*|const .*\brequire\(.*")
 
 
@@ -281,9 +287,10 @@ def _outer(definitions: Sequence[Definition]) -> list[Definition]:
 
 
 def _loses_definitions(new: Sequence[str], old: Sequence[str], ending: str) -> bool:
-    """Return whether a new text lacks a definition of the old text."""
+    """Return whether a new text lacks a definition of the old text, which it does not generate."""
     new_names = {one.name for one in _outline(_dedented(new), ending)}
-    return not {one.name for one in _outline(_dedented(old), ending)} <= new_names
+    lost = {one.name for one in _outline(_dedented(old), ending)} - new_names
+    return not lost <= (_GENERATED if _GENERATOR.search("".join(new)) else frozenset())
 
 
 def _stripped(lines: Sequence[str]) -> list[str]:

@@ -15,9 +15,9 @@ FUNCTIONS = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(400))
 @pytest.mark.parametrize(
     ("prompt", "line", "window", "shown"),
     [
-        ("Fix f200()", 0, None, "lines 718 to 967"),
-        ("Fix this", 800, None, "lines 718 to 967"),
-        ("Fix f200()", 0, 1200, "lines 727 to 948"),
+        ("Fix f200()", 0, None, "lines 801 to 802"),
+        ("Fix this", 800, None, "lines 801 to 802"),
+        ("Fix f200()", 0, 1200, "lines 801 to 802"),
         ("Fix it", 0, None, "lines 1 to 250"),
     ],
 )

@@ -168,3 +168,18 @@ def test_edits_are_within_the_file_and_disjoint(
         assert 1 <= edit.first <= edit.last + 1 <= n_lines + 1
         assert limit is None or edit.last < limit
         limit = edit.first
+
+
+def test_dataclass_replaces_the_class_whose_constructor_it_generates() -> None:
+    new = (
+        "@dataclass\nclass Cart:\n    items: list\n\n    def total(self):\n"
+        "        return sum(self.items)\n"
+    )
+    imports = "from dataclasses import dataclass\n"
+    assert block_edits(f"{imports}\n\n{new}", FILE, ".py", "Make Cart a dataclass.") == (
+        LineEdit(11, 16, new),
+        LineEdit(2, 1, f"\n{imports}"),
+    )
+    without = new.replace("@dataclass\n", "")
+    edits = block_edits(without, FILE, ".py", "Sum the items.")
+    assert edits == ()
