@@ -16,7 +16,11 @@ from stet.workspace.workspace import Workspace
 
 
 class CompletionController:
-    """The inline completions of one editor; used on the event loop only."""
+    """The inline completions of one editor; used on the event loop only.
+
+    Attributes:
+        completing: The canonical URI of the document of the latest request, until it is changed.
+    """
 
     def __init__(
         self,
@@ -31,7 +35,7 @@ class CompletionController:
         self._client = client
         self._completer = InlineCompleter(system, workspace.request_log, client.warn, tracer)
         self._latest: LatestRequest[str] = LatestRequest(spawn, "an inline completion")
-        self._key = ""
+        self.completing: set[str] = set()
         self._is_registered = False
 
     async def complete(self, uri: str, replaced: Range, inserted: str, *, delay: bool) -> str:
@@ -46,16 +50,16 @@ class CompletionController:
         self._latest.stop()
         if not self._workspace.settings.completion.enabled:
             return ""
-        self._key = canonical(uri)
+        self.completing.clear()
+        self.completing.add(canonical(uri))
         place = CursorPlace(uri, replaced, inserted)
         snapshot = self._workspace.snapshot()
         return await self._latest.run(self._completer.complete(snapshot, place, delay=delay), "")
 
-    def edited(self, uri: str) -> None:
-        """End the request in progress if its document was changed; called at each keystroke."""
-        if self._key and canonical(uri) == self._key:
-            self._key = ""
-            self._latest.stop()
+    def edited(self) -> None:
+        """End the request in progress, as its document was changed; called at a keystroke."""
+        self.completing.clear()
+        self._latest.stop()
 
     def settings_changed(self) -> None:
         """Register for completions, or end the registration, as the settings want it."""

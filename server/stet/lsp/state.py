@@ -305,7 +305,8 @@ class ServerState:
             dead_links=review.dead_links,
             with_hunks_opened=review.publisher.schedule,
             closed=review.edit_applier.closed,
-            changed=background.completions.edited,
+            completing=background.completions.completing,
+            edited=background.completions.edited,
             reorders=server.editor.overtakes,
         )
         self.persistence = ReviewPersistence(

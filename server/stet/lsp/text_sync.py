@@ -9,7 +9,7 @@ is awaited for `HOLD_SECONDS` only: Helix also counts changes that it reverts an
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types as lsp
@@ -122,7 +122,8 @@ class TextSync:
         blocks: The import of blocks of other programs.
         with_hunks_opened: A function that is called after a document with hunks was opened.
         closed: A function that is called after a document was closed.
-        changed: A function that is called with the URI at each change of an open document; fast.
+        completing: The canonical URIs of documents whose change ends an inline completion.
+        edited: A function that is called at the change of such a document.
         dead_links: The view of dead links, whose marks move with the text.
         reorders: Whether to sort changes, for an editor that sends them out of order.
     """
@@ -136,7 +137,8 @@ class TextSync:
     blocks: BlockImport
     with_hunks_opened: Callable[[str], None]
     closed: Callable[[str], None]
-    changed: Callable[[str], None] = lambda _: None
+    completing: Collection[str] = ()
+    edited: Callable[[], None] = lambda: None
     dead_links: DeadLinkView | None = None
     reorders: bool = False
 
@@ -188,7 +190,8 @@ class TextSync:
             self.generated.apply(modification)
             return
         changes = self.workspace.apply(modification)
-        self.changed(uri)
+        if key in self.completing:
+            self.edited()
         if self.dead_links is not None and key in self.dead_links.marked:
             self.dead_links.edited(uri)
         if changes:
