@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from stet import __version__
-from stet.cli.demo import NOTE, STATS
+from stet.cli.demo import NOTE, STATS, WORDS
 from tests.support import openai_server as api
 from tests.support.http_server import HttpRequest
-from tests.support.local_models import small_model, small_only
+from tests.support.local_models import medium_only, small_model, small_only
 from tests.support.openai_server import OpenAIServer, Reply
 from tests.support.shell import SECONDS, STET, Screen, Shell
 
@@ -30,7 +30,8 @@ def scripted_demo(shell: Shell) -> None:
     head, rest = STATS.split("\n", 1)
     documented = f'{head}\n    """Average."""\n{rest}'
     sentence = NOTE.splitlines()[2]
-    shell.script(block(documented), block(sentence.replace("are", "is") + "\n"))
+    fixed = WORDS.replace("text.split", "text.lower().split")
+    shell.script(block(documented), block(fixed), block(sentence.replace("are", "is") + "\n"))
 
 
 def test_the_version_is_reported(shell: Shell) -> None:
@@ -54,7 +55,7 @@ def test_the_help_names_every_command(shell: Shell) -> None:
     assert "--log-level" in shell.run("serve", "--help").stdout
 
 
-def test_the_demo_does_both_jobs_and_shows_each_step(shell: Shell) -> None:
+def test_the_demo_does_its_jobs_and_shows_each_step(shell: Shell) -> None:
     scripted_demo(shell)
     done = shell.run("demo")
     assert (done.returncode, done.stderr) == (0, "")
@@ -69,7 +70,9 @@ def test_the_demo_does_both_jobs_and_shows_each_step(shell: Shell) -> None:
         "accepted",
         "saved",
     ]
-    assert [step for step in steps if step in expected] == expected * 2
+    assert [step for step in steps if step in expected] == expected * 3
+    tests = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("  test ")]
+    assert tests == [["test_words.py", "fails"], ["test_words.py", "passes"]]
     assert '+    """Average."""' in done.stdout
     assert "model      " in done.stdout
     assert "\x1b" not in done.stdout
@@ -172,6 +175,26 @@ def test_the_demo_works_with_the_embedded_model(shell: Shell) -> None:
     done = shell.run("demo")
     assert (done.returncode, done.stderr) == (0, "")
     assert "135 million parameters" in done.stdout
+    assert "Fix a bug" not in done.stdout
+
+
+def test_demo_says_that_a_fix_is_wrong(shell: Shell) -> None:
+    head, rest = STATS.split("\n", 1)
+    documented = f'{head}\n    """Average."""\n{rest}'
+    wrong = WORDS.replace("text.split", "text.upper().split")
+    shell.script(block(documented), block(wrong), block("The new parser is faster.\n"))
+    done = shell.run("demo")
+    assert done.returncode == 0
+    assert "test       test_words.py still fails: the fix is wrong" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_demo_fixes_a_bug_with_the_medium_model(shell: Shell) -> None:
+    shell.env |= medium_only()
+    done = shell.run("demo")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "test       test_words.py passes" in done.stdout
 
 
 def obliging(asked: HttpRequest) -> Reply:
@@ -182,17 +205,19 @@ def obliging(asked: HttpRequest) -> Reply:
     if "docstring" in request:
         lines.insert(1, '    """Average over a moving window."""')
         return api.say("```\n" + "\n".join(lines) + "\n```")
+    if "ignore case" in request:
+        return api.say("```\n" + WORDS.replace("text.split", "text.lower().split") + "```")
     return api.say("```\nThe new parser is faster than the old one, and it uses less memory.\n```")
 
 
 async def test_demo_uses_and_names_a_configured_provider(shell: Shell) -> None:
-    async with OpenAIServer([obliging, obliging]) as server:
+    async with OpenAIServer([obliging] * 3) as server:
         env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.base_url, "no_proxy": "*"}
         done = await asyncio.to_thread(shell.run, "demo", env=env)
     assert done.returncode == 0, done.stderr
     assert "OPENAI_API_KEY" in done.stdout
     assert '    """Average over a moving window."""\n' in done.stdout
-    assert len(server.requests) == 2
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`stet demo`: two jobs on sample files in a real session with a real model.
+"""`stet demo`: two or three jobs on sample files in a real session with a real model.
 
 Every printed line reports an action that has happened; the lines about the editor's text and the
 file on disk report a comparison.
@@ -6,6 +6,7 @@ file on disk report a comparison.
 
 import asyncio
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from stet.cli.files import save
 from stet.cli.model_command import describe_choice
 from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
 from stet.llm.model import NoModel
-from stet.llm.model_selection import select_model
+from stet.llm.model_selection import ModelChoice, select_model
 from stet.lsp.headless.headless_client import (
     CommandFailed,
     EditApplied,
@@ -32,6 +33,7 @@ from stet.lsp.headless.headless_client import (
     ServerProgress,
 )
 from stet.settings.layers import read_layers
+from stet.system.helper_process import kill_and_wait
 from stet.system.system import System
 from stet.text.escape import escape
 from stet.text.render import counted
@@ -48,6 +50,18 @@ def moving_average(values, width):
             total -= values[index - width]
         averages.append(total / min(index + 1, width))
     return averages
+"""
+WORDS = """\
+def count_words(text):
+    counts = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+"""
+WORDS_TEST = """\
+from words import count_words
+
+assert count_words("To be or not to be") == {"to": 2, "be": 2, "or": 1, "not": 1}
 """
 NOTE = """\
 # Release notes
@@ -73,6 +87,8 @@ class DemoJob:
         text: The content of the sample file.
         lines: The first and last selected line, 1-based.
         prompt: The prompt that is sent.
+        test: The content of a program that fails before the job and is to pass after it; "" for no
+            program. Its file is `test_` and the name of the sample file.
     """
 
     title: str
@@ -80,12 +96,23 @@ class DemoJob:
     text: str
     lines: tuple[int, int]
     prompt: str
+    test: str = ""
+
+    @property
+    def test_file(self) -> str:
+        """The name of the file of the test."""
+        return f"test_{self.file}"
 
 
-JOBS = (
-    DemoJob("Document a function", "stats.py", STATS, (1, 11), "Add a docstring to this function."),
-    DemoJob("Correct a sentence", "note.md", NOTE, (3, 3), "Correct the grammar."),
+DOCUMENT = DemoJob(
+    "Document a function", "stats.py", STATS, (1, 11), "Add a docstring to this function."
 )
+FIX = DemoJob(
+    "Fix a bug", "words.py", WORDS, (1, 5), "count_words() should ignore case.", WORDS_TEST
+)
+CORRECT = DemoJob("Correct a sentence", "note.md", NOTE, (3, 3), "Correct the grammar.")
+TEST_SECONDS = 20.0
+"""The time in which the test of a job must end."""
 
 
 def run() -> int:
@@ -116,39 +143,44 @@ class _DemoSession:
 
     async def run(self) -> None:
         started = time.monotonic()
+        choice = await self._chosen_model()
+        is_tiny = choice.local is not None and choice.local.is_tiny
+        jobs = (DOCUMENT, CORRECT) if is_tiny else (DOCUMENT, FIX, CORRECT)
         self._root.mkdir()
-        for job in JOBS:
+        for job in jobs:
             (self._root / job.file).write_bytes(job.text.encode())
+            if job.test:
+                (self._root / job.test_file).write_bytes(job.test.encode())
         self._terminal.show("Stet proposes edits; your text changes only when you accept.", "bold")
-        self._step("workspace", f"{self._root} (two sample files)")
+        files = counted(sum(1 for _ in self._root.iterdir()), "sample file")
+        self._step("workspace", f"{self._root} ({files})")
         # The state is deleted with the folder: later sessions do not need it.
         env = {**os.environ, "XDG_STATE_HOME": str(self._state)}
         async with AsyncExitStack() as stack:
             with self._terminal.working("starting the language server") as self._progress:
                 await stack.enter_async_context(self._client.session(self._root, env=env))
-            await self._show_model()
-            for number, job in enumerate(JOBS, start=1):
+            self._step("model", describe_choice(choice))
+            if is_tiny:
+                self._step("", "135 million parameters: enough for small jobs like these two")
+            for number, job in enumerate(jobs, start=1):
                 self._terminal.show(f"\n{number}. {job.title}", "bold")
                 await self._run_job(job)
         self._terminal.show(f"\nDone in {time.monotonic() - started:.1f} s.", "bold")
         self._terminal.show(NEXT)
 
-    async def _show_model(self) -> None:
-        """Show the model that the server will choose.
+    async def _chosen_model(self) -> ModelChoice:
+        """Return the model that the server will choose.
 
         Raises:
             CliError: If there is no model; the message names a remedy.
         """
         system = System()
         try:
-            choice = await select_model(
+            return await select_model(
                 read_layers(system.read_bytes, [self._root]).settings.model, system
             )
         except NoModel as error:
             raise CliError(str(error)) from error
-        self._step("model", describe_choice(choice))
-        if choice.local is not None and choice.local.is_tiny:
-            self._step("", "135 million parameters: enough for small jobs like these two")
 
     async def _run_job(self, job: DemoJob) -> None:
         """Open the file, ask, check that nothing is changed, accept, save."""
@@ -157,6 +189,9 @@ class _DemoSession:
         uri = client.open(path)
         self._step("opened", f"{job.file} ({job.text.count(chr(10))} lines)")
         self._step("selected", f"line {first}" if first == last else f"lines {first} to {last}")
+        if job.test:
+            passes = await self._passes(job)
+            self._step("test", f"{job.test_file} {'passes' if passes else 'fails'}")
         self._step("asked", f"“{job.prompt}”")
         turn = await self._turn(job, uri)
         hunks = await self._proposed(turn)
@@ -168,7 +203,28 @@ class _DemoSession:
             save(change)
             client.saved(change)
         self._step("saved", job.file)
+        if job.test:
+            result = "passes" if await self._passes(job) else "still fails: the fix is wrong"
+            self._step("test", f"{job.test_file} {result}")
         self._side_by_side(job.text, path.read_text(encoding="utf-8"))
+
+    async def _passes(self, job: DemoJob) -> bool:
+        """Run the test of a job on the saved file; return whether it passes."""
+        code = f"import runpy, sys; sys.path.insert(0, '.'); runpy.run_path({job.test_file!r})"
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-B", "-c", code),
+            cwd=self._root,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            async with asyncio.timeout(TEST_SECONDS):
+                return await process.wait() == 0
+        except TimeoutError:
+            return False
+        finally:
+            await kill_and_wait(process)
 
     async def _turn(self, job: DemoJob, uri: str) -> dict[str, Any]:
         """Run one turn with a progress line, and return its result.
