@@ -34,7 +34,7 @@ def circumference(radius):
 async def llama_server(model: Path) -> AsyncIterator[int]:
     """Serve a model with llama.cpp; yield the port. The server ends with its standard input."""
     command = [sys.executable, "-I", "-m", "stet.llm.embedded.llama_server"]
-    order = {"model": str(model), "key": KEY, "context": 2048, "threads": 2}
+    order = {"model": str(model), "key": KEY, "context": 2048, "threads": 2, "lookup": False}
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
