@@ -64,7 +64,7 @@ class ToolOffer:
 
     @classmethod
     def of_history(cls, history: Sequence[Exchange]) -> "ToolOffer":
-        """Return the offer of a chat after these turns, as it was when they were asked."""
+        """Return the offer of a chat that has had these turns."""
         offer = cls()
         for exchange in history:
             offer.add(tools_called_for(exchange.question))

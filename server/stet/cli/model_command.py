@@ -78,7 +78,7 @@ def _installed_weights(name: str, folder: Path) -> ModelWeights:
     """Return the weights of a size, a name, an address, or a file that `stet model list` lists.
 
     Raises:
-        CliError: If there are none.
+        CliError: If there is no such model.
     """
     for path in model_folder.other_files(folder):
         if name in {path.name, path.stem}:

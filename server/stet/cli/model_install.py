@@ -149,7 +149,7 @@ def _weights_of_file(file: Path, name: str) -> ModelWeights:
     """Return the offered weights that a file may be: those of the name, or of its size.
 
     Raises:
-        CliError: If it is none of them.
+        CliError: If neither names an offered model.
     """
     if name:
         return named_weights(name)

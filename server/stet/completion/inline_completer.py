@@ -202,7 +202,7 @@ class InlineCompleter:
         """
         if self._model is None:
             self._model = await asyncio.to_thread(_open_model, self._settings, self._system)
-        from stet.llm.fill_in_middle import FillRequest  # late; imported by now
+        from stet.llm.fill_in_middle import FillRequest  # late, as in `_open_model`
 
         context = prepared.context
         request = FillRequest(

@@ -17,8 +17,6 @@ from typing import Literal
 
 from stet.settings.values import ModelSettings
 
-TINY_MODEL = 0.4
-"""The billions of parameters below which an embedded model gets a grammar of calls."""
 SMALL_MODEL = 8.5
 """The most billions of parameters of a small model."""
 TINY_ANSWER_MODEL = 4.0
@@ -76,6 +74,7 @@ class ModelFacts:
         provider: The name of the provider.
         is_local: Whether the model runs on a server for models of the user's own.
         is_hosted: Whether the provider requires a key of its own.
+        is_tiny: Whether it is an embedded model that gets a grammar of calls; see `Model`.
         context_tokens: The window that the server reports, in tokens, or None.
         parameters: The billions of parameters that the server reports, or None.
     """
@@ -84,6 +83,7 @@ class ModelFacts:
     provider: str
     is_local: bool = False
     is_hosted: bool = False
+    is_tiny: bool = False
     context_tokens: int | None = None
     parameters: float | None = None
 
@@ -211,8 +211,7 @@ def _choose_edits(
     prompt: PromptForm,
 ) -> Literal["calls", "blocks"]:
     """Return how a model writes edits; the settings choose calls by a form of calls."""
-    is_tiny = size is not None and size < TINY_MODEL and facts.provider == "local"
-    if prompt == "full" or settings.tool_calls != "auto" or is_tiny:
+    if prompt == "full" or settings.tool_calls != "auto" or facts.is_tiny:
         return "calls"
     is_very_small = size is not None and size <= TINY_ANSWER_MODEL
     return "blocks" if is_very_small and not (family and family.calls_well) else "calls"

@@ -130,6 +130,7 @@ def with_profile(
         choice.provider if choice.provider != "scripted" else "",
         is_local=_is_local(choice),
         is_hosted=bool(PROVIDERS.get(choice.provider, COMPATIBLE).key_envs),
+        is_tiny=choice.local is not None and choice.local.is_tiny,
         context_tokens=choice.context_tokens or served.context_tokens,
         parameters=served.parameters or (choice.local.billions if choice.local else None),
     )

@@ -1,6 +1,7 @@
 """How a model is asked, as tables: names, servers and settings in, a profile out."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -177,7 +178,7 @@ def test_window_is_that_of_the_settings_the_server_or_the_family(
     [
         (facts("qwen2.5-coder:1.5b"), ModelSettings(), "blocks"),
         (facts("qwen2.5-coder-1.5b", "local"), ModelSettings(), "blocks"),
-        (facts("smollm2-135m", "local"), ModelSettings(), "calls"),
+        (replace(facts("smollm2-135m", "local"), is_tiny=True), ModelSettings(), "calls"),
         (facts("smollm2:135m", "ollama"), ModelSettings(), "blocks"),
         (facts("qwen2.5-coder:1.5b"), ModelSettings(tool_calls="text"), "calls"),
         (facts("qwen2.5-coder:7b"), ModelSettings(), "calls"),

@@ -69,7 +69,7 @@ class BlockPlacement:
         return BlockTarget(name, (LineEdit(0, 0, block.text),))
 
     def _requested_file(self) -> str:
-        """Return the name of the one new file that the request asks for; "" if there is none."""
+        """Return the name of the one new file that the request asks for, or ""."""
         if not self._wants_file:
             return ""
         wanted = set(filter(None, map(self._new_file, PATH.findall(self._request))))
