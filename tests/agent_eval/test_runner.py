@@ -129,7 +129,7 @@ async def test_time_limit_ends_the_agent_and_its_children(tmp_path: Path) -> Non
     assert not is_running(int(pid_file.read_text()))
 
 
-async def test_no_result_is_kept_when_the_model_server_ends(tmp_path: Path) -> None:
+async def test_no_result_is_stored_when_the_model_server_ends(tmp_path: Path) -> None:
     async with OpenAIServer() as server, CountingProxy(server.url("")) as proxy:
         store = ResultFile(tmp_path)
         runner = Runner(proxy, CONDITIONS, store, tmp_path / "base")

@@ -87,7 +87,7 @@ def test_folder_and_broken_link_are_not_files(home: Path) -> None:
     assert list(find_existing(replace(TINY, size=0), {}, home)) == []
 
 
-async def test_given_file_is_copied_if_it_is_the_models(home: Path, tmp_path: Path) -> None:
+async def test_file_of_the_user_is_copied_if_its_hash_is_right(home: Path, tmp_path: Path) -> None:
     given = put(home, "Downloads/any name.gguf")
     path = await install_file(TINY, given, tmp_path / "models", lambda *_: None)
     assert path.read_bytes() == CONTENT
@@ -96,7 +96,7 @@ async def test_given_file_is_copied_if_it_is_the_models(home: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("content", [b"x" * len(CONTENT), b"short"])
-async def test_given_file_of_another_model_is_refused_with_a_remedy(
+async def test_file_of_another_model_is_refused_with_a_remedy(
     home: Path, tmp_path: Path, content: bytes
 ) -> None:
     given = put(home, "any.gguf", content)
@@ -106,7 +106,7 @@ async def test_given_file_of_another_model_is_refused_with_a_remedy(
     assert not folder.exists() or visible(folder) == []
 
 
-async def test_missing_given_file_is_reported(tmp_path: Path) -> None:
+async def test_missing_file_of_the_user_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InstallError, match="can't be read: No such file"):
         await install_file(TINY, tmp_path / "none", tmp_path / "models", lambda *_: None)
 

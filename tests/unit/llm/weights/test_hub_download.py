@@ -142,7 +142,7 @@ async def test_download_starts_again_if_the_server_knows_no_ranges(folder: Path)
     assert unfinished(folder) == CONTENT
 
 
-async def test_download_that_stays_cut_is_kept_and_continued_by_the_next_run(
+async def test_download_that_stays_cut_is_resumed_by_the_next_run(
     folder: Path,
 ) -> None:
     async with WebServer({ROUTE: in_turn(cut(HALF), cut(0))}) as hub:
