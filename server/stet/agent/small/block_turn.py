@@ -9,7 +9,7 @@ from stet.agent.prompts import prompt
 from stet.agent.small.block_model import BlockModel
 from stet.agent.small.code_blocks import PATH
 from stet.agent.small.edit_target import (
-    CODE_NAME,
+    code_names,
     fits,
     is_short,
     lines_at,
@@ -62,7 +62,7 @@ async def read_named_files(ask: Ask, ctx: ToolContext) -> None:
         except ToolError:
             continue  # the word may be something else, such as `os.path`
         await ctx.reader.learn_around(document, 0, document.n_lines)
-    wanted = " ".join(found[0].strip("`") for found in CODE_NAME.finditer(ask.prompt))
+    wanted = " ".join(code_names(ask.prompt))
     if not wanted or any([await _defines(one, wanted) for one in ctx.reader.shown.values()]):
         return
     query = SearchQuery(wanted, SearchMode.KEYWORD)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from stet.agent.small.edit_target import code_names
 from stet.outline.definition import Definition, with_plain_ends
 from stet.outline.indent_outline import definitions_in, is_code
 
@@ -35,8 +36,6 @@ _PLACEHOLDER = re.compile(
 _ADDS = re.compile(
     r"\b(?:add|write|create|implement|extract|split|new|erg\u00e4nze|schreibe?)\b", re.IGNORECASE
 )
-_CODE_NAME = re.compile(r"(\w+)(?=\()|`(\w+)(?:\(\))?`|\b(\w+_\w+)\b")
-"""The names in a request that are certainly names of code: `name(`, in backticks, or with `_`."""
 _GENERATOR = re.compile(
     r"^[ \t]*@(?:\w+\.)*(?:dataclass|define|frozen)\b|^[ \t]*class \w+\((?:\w+\.)*(?:NamedTuple|BaseModel)\b",
     re.MULTILINE,
@@ -133,9 +132,8 @@ def _without_unasked(
     new: Sequence[str], old: Sequence[str], ending: str, request: str
 ) -> list[str]:
     """Return a block with the old text of functions that have nothing to do with the named ones."""
-    words = {word for words in _CODE_NAME.findall(request) for word in words if word}
     ours, theirs = _outline(old, ending), _outer(_outline(new, ending))
-    named = {one.name for one in ours} & words
+    named = {one.name for one in ours}.intersection(code_names(request))
     lines = list(new)
     if not named:
         return lines

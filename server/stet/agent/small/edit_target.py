@@ -15,11 +15,17 @@ MAX_LINES = 80
 MAX_CHARACTERS = 3_000
 """The most characters of them: about 800 tokens to read."""
 
-CODE_NAME = re.compile(r"`[^`\n]+`|[^\W\d]\w*(?=\()|[^\W\d]\w*[_.]\w[\w.]*|[a-z]+[A-Z]\w*")
+_CODE_NAME = re.compile(r"`[^`\n]+`|[^\W\d]\w*(?=\()|[^\W\d]\w*[_.]\w[\w.]*|[a-z]+[A-Z]\w*")
 """Words that look like names in code: quoted, called, with `_`, `.` or a hump."""
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 Lines = tuple[int, int]
+
+
+def code_names(request: str) -> tuple[str, ...]:
+    """Return the names in a request that are certainly names of code, in order."""
+    found = " ".join(match[0] for match in _CODE_NAME.finditer(request))
+    return tuple(dict.fromkeys(_IDENTIFIER.findall(found)))
 
 
 def outline_of(document: TextDocument) -> tuple[Definition, ...]:

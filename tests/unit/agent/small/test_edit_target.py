@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.small.edit_target import Lines, is_short, lines_at, named_lines, outline_of
+from stet.agent.small.edit_target import (
+    Lines,
+    code_names,
+    is_short,
+    lines_at,
+    named_lines,
+    outline_of,
+)
 from stet.text.document import TextDocument
 
 STACK = """\
@@ -109,6 +116,20 @@ def test_lines_at_are_those_of_the_innermost_function(picture: str) -> None:
     document = document_of(picture)
     found = lines_at(outline_of(document), cursor_of(picture))
     assert picture_of(document, found) == picture.replace("$0", "")
+
+
+@pytest.mark.parametrize(
+    ("request_text", "names"),
+    [
+        ("median() and `find` ignore max_size", ("median", "find", "max_size")),
+        ("Stack.pop fails, maxSize too", ("Stack", "pop", "maxSize")),
+        ("Make it better", ()),
+    ],
+)
+def test_code_names_are_called_quoted_dotted_or_joined(
+    request_text: str, names: tuple[str, ...]
+) -> None:
+    assert code_names(request_text) == names
 
 
 @pytest.mark.parametrize(
