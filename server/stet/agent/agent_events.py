@@ -32,6 +32,19 @@ class TextDelta(AgentEvent):
     text: str
 
 
+@dataclass(frozen=True)
+class CodeWritten(AgentEvent):
+    """The model has written a further piece of code that becomes an edit.
+
+    Attributes:
+        n_lines: The number of lines so far.
+        line: The latest of them that is not blank, without indent; "" if it has a secret.
+    """
+
+    n_lines: int
+    line: str
+
+
 class RoundCompleted(AgentEvent):
     """The model's answer of this round is complete."""
 

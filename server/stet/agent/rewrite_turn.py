@@ -15,12 +15,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from stet.agent.agent_events import (
+    CodeWritten,
     RetryScheduled,
     RoundCompleted,
     RoundStarted,
     TextDelta,
     ToolEnded,
 )
+from stet.agent.code_progress import CodeProgress
 from stet.agent.loop import TurnServices
 from stet.agent.rewriting import documentation, function_rewrite, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
@@ -137,10 +139,15 @@ async def _ask(turn: Turn, request: Request, services: TurnServices) -> tuple[Tu
         TurnFailed: If the answer is cut or refused.
         ModelError: If the model can't be asked.
     """
+    progress = CodeProgress(
+        lambda n_lines, line: services.emit(CodeWritten(turn, n_lines, line)),
+        services.toolbox.ctx.reader.workspace.redactor,
+        begins_in_code=True,
+    )
     completion = await services.model.complete(
         request,
-        on_text=lambda text: services.emit(TextDelta(turn, text)),
-        on_wait=lambda reason: services.emit(RetryScheduled(turn, reason)),
+        on_text=progress.passing_on(lambda text: services.emit(TextDelta(turn, text))),
+        on_wait=progress.restarting(lambda reason: services.emit(RetryScheduled(turn, reason))),
     )
     after = turn.with_usage(completion)
     services.emit(RoundCompleted(after))

@@ -3,10 +3,11 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from stet.agent.code_progress import CodeProgress
 from stet.agent.small.block_placement import BlockPlacement, BlockTarget
 from stet.agent.small.code_blocks import LineEdit, code_blocks
 from stet.agent.toolbox import parse_arguments
@@ -49,15 +50,24 @@ class BlockModel(ModelWrapper):
         inner: The model.
         ctx: The context of the turn, with the files that were shown.
         request_text: The user's request.
+        on_code: Takes the number of lines of the blocks so far, and the latest line; see
+            `CodeProgress`. It is called if blocks are read as edits.
         may_edit: Whether blocks are read as edits; otherwise they are part of the answer.
     """
 
     def __init__(
-        self, inner: Model, ctx: ToolContext, request_text: str, *, may_edit: bool
+        self,
+        inner: Model,
+        ctx: ToolContext,
+        request_text: str,
+        on_code: Callable[[int, str], None],
+        *,
+        may_edit: bool,
     ) -> None:
         super().__init__(inner)
         self._ctx = ctx
         self._request = request_text
+        self._on_code = on_code
         self._may_edit = may_edit
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
@@ -70,7 +80,13 @@ class BlockModel(ModelWrapper):
         messages = tuple(to_block_messages(request.messages))
         plain = replace(request, messages=messages, tools=(), others=())
         gate = _BlockGate(on_text, tools, holds_blocks=self._may_edit)
-        answered = await self.inner.complete(plain, gate.write, gate.restarting(on_wait))
+        write: Sink = gate.write
+        restart = gate.restarting(on_wait)
+        if self._may_edit:
+            redactor = self._ctx.reader.workspace.redactor
+            progress = CodeProgress(self._on_code, redactor, begins_in_code=False)
+            write, restart = progress.passing_on(write), progress.restarting(restart)
+        answered = await self.inner.complete(plain, write, restart)
         if answered.stop_reason is not StopReason.STOP or answered.tool_calls:
             gate.finish(answered.text)
             return answered

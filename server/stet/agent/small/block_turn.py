@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
+from stet.agent.agent_events import AgentEvent, CodeWritten
 from stet.agent.loop import TurnServices, run_turn
 from stet.agent.prompts import prompt
 from stet.agent.small.block_model import BlockModel
@@ -47,8 +48,21 @@ async def run_blocks(turn: Turn, services: TurnServices) -> Turn:
     messages = await block_messages(ask, ctx, services.model.context_tokens)
     for message in messages[1:]:
         ctx.proposer.untrusted.add("the context of your question", message.content)
-    model = BlockModel(services.model, ctx, ask.prompt, may_edit=ask.mode is Mode.AGENT)
-    return await run_turn(turn, messages, replace(services, model=model))
+    latest = turn
+
+    def emit(event: AgentEvent) -> None:
+        nonlocal latest
+        latest = event.turn
+        services.emit(event)
+
+    model = BlockModel(
+        services.model,
+        ctx,
+        ask.prompt,
+        lambda n_lines, line: emit(CodeWritten(latest, n_lines, line)),
+        may_edit=ask.mode is Mode.AGENT,
+    )
+    return await run_turn(turn, messages, replace(services, model=model, emit=emit))
 
 
 async def read_named_files(ask: Ask, ctx: ToolContext) -> None:

@@ -15,6 +15,7 @@ from lsprotocol import types as lsp
 from stet.agent.agent import Agent
 from stet.agent.agent_events import (
     AgentEvent,
+    CodeWritten,
     FileOpened,
     QuestionAnswered,
     QuestionAsked,
@@ -33,7 +34,7 @@ from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.lsp.presentation.end_message import end_message, short_message
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
-from stet.text.escape import escape, escape_line
+from stet.text.escape import disable_links, escape, escape_line
 from stet.tools.editor_actions import Question
 from stet.tools.tool_state import ToolKind, ToolRun, ToolState
 
@@ -41,8 +42,8 @@ NOBODY = "No user is available to answer. Continue without an answer."
 """The answer to the agent if no user can answer its question."""
 
 
-EVERY = 0.15
-"""The minimum time between two progress reports about streamed text, in seconds."""
+EVERY = 0.2
+"""The minimum time between two progress reports about what a model writes, in seconds."""
 TITLE = 60
 EDITING_TOOLS = frozenset({"edit_file", "create_file", "update_properties", "add_tags"})
 """The tools whose calls are shown as edits of their file."""
@@ -68,6 +69,9 @@ class TurnView:
         self._buttons: dict[str, asyncio.Task[None]] = {}
         self._progress: dict[str, Progress] = {}
         self._spoken: dict[str, int] = {}
+        """By turn, the characters of the current round's text."""
+        self._code: dict[str, str] = {}
+        """By turn, the code that the model has written in the current round, in a few words."""
         self._activities: dict[str, str] = {}
         self._reported = 0.0
 
@@ -81,14 +85,14 @@ class TurnView:
                 self._turn_ended(turn)
             case RoundStarted(round=number, limit=limit):
                 self._round(turn, number, limit)
-            case TextDelta(text=text):
-                self._show_text(turn, text)
+            case TextDelta() | CodeWritten():
+                self._show_writing(event)
             case ToolStarted(run=run) if run.course is not ToolKind.CONTROL:
                 self._report(turn, _describe_call(turn, run))
             case SteeringApplied(text=text):
                 self._report(turn, f"sent to the model: {_cut(text)}")
             case RetryScheduled(reason=reason):
-                self._spoken[turn.id] = 0
+                self._forget_writing(turn)
                 self._report(turn, escape_line(reason))
             case _:
                 self._handle_user_event(event)
@@ -108,7 +112,7 @@ class TurnView:
         self._progress[turn.id] = self._client.progress(title, "starting", stop)
 
     def _round(self, turn: Turn, number: int, limit: int) -> None:
-        self._spoken[turn.id] = 0
+        self._forget_writing(turn)
         spent = f", {turn.usage.total} tokens" if turn.usage.total else ""
         self._report(turn, f"{_name(turn)}: round {number} of {limit}{spent}")
 
@@ -172,11 +176,24 @@ class TurnView:
             where = f", line {line}" if line else ""
             self._client.show_message(f"Stet: open {escape_line(uri)}{where}")
 
-    def _show_text(self, turn: Turn, text: str) -> None:
-        self._spoken[turn.id] = self._spoken.get(turn.id, 0) + len(text)
-        if monotonic() - self._reported >= EVERY:
+    def _show_writing(self, event: TextDelta | CodeWritten) -> None:
+        """Show what the model writes: its latest line of code, or else how much text."""
+        turn = event.turn
+        if isinstance(event, CodeWritten):
+            self._code[turn.id] = _describe_code(event.n_lines, event.line)
+        else:
+            self._spoken[turn.id] = self._spoken.get(turn.id, 0) + len(event.text)
+        what = self._code.get(turn.id) or f"writing, {self._spoken[turn.id]} characters"
+        message = f"{_name(turn)}: {what}"
+        is_new = message != self._activities.get(turn.id)
+        if is_new and monotonic() - self._reported >= EVERY:
             self._reported = monotonic()
-            self._report(turn, f"{_name(turn)}: writing, {self._spoken[turn.id]} characters")
+            self._report(turn, message)
+
+    def _forget_writing(self, turn: Turn) -> None:
+        """Forget what the model has written in the round before."""
+        self._spoken.pop(turn.id, None)
+        self._code.pop(turn.id, None)
 
     def activity(self, turn_id: str) -> str:
         """Return the latest progress message of a running turn; "" if there is none."""
@@ -190,7 +207,7 @@ class TurnView:
     def _turn_ended(self, turn: Turn) -> None:
         self._publisher.turn_ended(turn.id)
         self._withdraw_buttons(turn.id)
-        self._spoken.pop(turn.id, None)
+        self._forget_writing(turn)
         self._activities.pop(turn.id, None)
         hunks = self._ledger.hunks(turn=turn.id)
         has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
@@ -221,6 +238,11 @@ def _describe_call(turn: Turn, run: ToolRun) -> str:
     begun = [one for one in turn.tool_calls if one.state is not ToolState.BOOTING]
     n_edits = sum(one.tool in EDITING_TOOLS and one.file == run.file for one in begun)
     return f"editing {escape_line(run.file)} ({n_edits})"
+
+
+def _describe_code(n_lines: int, line: str) -> str:
+    """Return the number of lines and the latest one, cut. Some editors act on links in a message."""
+    return f"line {n_lines}: {disable_links(_cut(line))}" if line else f"line {n_lines}"
 
 
 def _name(turn: Turn) -> str:
