@@ -83,3 +83,13 @@ def test_uninstall_asks_on_a_terminal(shell: Shell, tmp_path: Path) -> None:
         screen.type(f"{typed}\n")
         assert screen.ended() == code
     assert "home/.bash_completions/stet.sh" not in files(tmp_path)
+
+
+def test_uninstall_removes_the_folder_of_sockets(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "RUNTIME" / "stet"
+    folder.mkdir(parents=True)
+    (folder / "model-1.lock").write_text("{}")
+    done = shell.run("uninstall", "--yes", env={"XDG_RUNTIME_DIR": str(folder.parent)})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{folder}  (sockets of loaded models, 0.0 MB)" in done.stdout
+    assert not folder.exists()

@@ -129,6 +129,10 @@ class MemorySystem(System):
             self._insert(folder, None)
         return folder
 
+    def runtime_folder(self) -> Path:
+        """Return no folder: there are no sockets on this machine."""
+        raise FileNotFoundError(errno.ENOENT, "No such folder", "/run")
+
     def write_generated(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents; return its path."""
         path = self.state_folder() / name

@@ -12,6 +12,7 @@ from itertools import takewhile
 from operator import eq
 
 from stet.agent.rewriting.rewrite_passage import RewriteForm
+from stet.llm.embedded.model_daemons import ModelDaemons
 from stet.llm.model import (
     Completion,
     Message,
@@ -140,9 +141,22 @@ class ModelSource:
             the first turn.
     """
 
-    def __init__(self, system: System, tracer: Tracer = lambda: None) -> None:
-        """Create the source. `tracer` returns the function that writes requests to a trace."""
+    def __init__(
+        self,
+        system: System,
+        tracer: Tracer = lambda: None,
+        daemons: ModelDaemons | None = None,
+    ) -> None:
+        """Create the source.
+
+        Args:
+            system: The access to the machine.
+            tracer: Returns the function that writes requests to a trace.
+            daemons: The model daemons that an embedded model uses, so that it stays loaded after
+                this process; None for no daemon.
+        """
         self._system = system
+        self._daemons = daemons
         self._tracer = tracer
         self._opened: _OpenModel | None = None
         self.problem = ""
@@ -233,11 +247,11 @@ class ModelSource:
                 return opened
             if opened and opened.settings != settings:
                 await self.close()
-            choice = await select_model(settings, self._system)
+            choice = await select_model(settings, self._system, self._daemons)
             if self._opened and self._opened.choice == choice:
                 return self._opened  # the server still does not report its model
             await self.close()
-            model = await open_model(choice, self._system)
+            model = await open_model(choice, self._system, self._daemons)
             self._opened = _OpenModel(settings, choice, model)
             self.problem = ""
             return self._opened

@@ -125,7 +125,11 @@ class _AskSession:
         is_shown = request.mode != "rewrite" and not request.as_json and can_show(terminal.out)
         self._view = AnswerView(terminal.out) if is_shown else None
         self._client = HeadlessClient(
-            System(), on_event=self._event, choose=self._choose, wants_answers=is_shown
+            System(),
+            on_event=self._event,
+            choose=self._choose,
+            wants_answers=is_shown,
+            uses_daemon=True,
         )
         self._answers = LineReader()
         self._progress: Callable[[str], None] = lambda _: None

@@ -25,8 +25,9 @@ from rich.text import Text
 
 from stet import __version__
 from stet.cli.files import current_folder
-from stet.cli.model_command import describe_choice
+from stet.cli.model_command import describe_choice, describe_daemon
 from stet.cli.terminal import Terminal
+from stet.llm.embedded.model_daemons import ModelDaemons, RunningDaemon
 from stet.llm.embeddings import EmbeddingError, embedding_endpoint
 from stet.llm.fill_in_middle import FillInMiddleModel, FillRequest
 from stet.llm.model import Message, ModelError, NoModel, Request
@@ -191,7 +192,7 @@ async def check_all(system: System) -> list[Finding]:
     found += await _run_check("web", lambda: check_web(chosen.web, system))
     found += await _run_check("search", lambda: check_search(chosen.search, system, root))
     found += await _run_check("grammars", check_grammars)
-    found += await _run_check("embedded", check_embedded)
+    found += await _run_check("embedded", lambda: check_embedded(system))
     checks = (_run_check(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
     for each in await asyncio.gather(*checks):
         found += each
@@ -232,20 +233,23 @@ def check_settings(layers: MergedSettings) -> Iterator[Finding]:
 
 async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
     """Report the model that would be used, and whether it answers."""
+    daemons = ModelDaemons.of(system)
+    if not _running(daemons):
+        daemons = None  # the model would stay loaded
     try:
-        choice = await select_model(settings, system)
+        choice = await select_model(settings, system, daemons)
     except NoModel as error:
         return [Finding("problem", "model", "none", str(error))]
     chosen = Finding("ok", "model", describe_choice(choice))
-    return [chosen, await _probe(choice, system)]
+    return [chosen, await _probe(choice, system, daemons)]
 
 
-async def _probe(choice: ModelChoice, system: System) -> Finding:
+async def _probe(choice: ModelChoice, system: System, daemons: ModelDaemons | None) -> Finding:
     """Report whether the model answers a one-word question."""
     request = Request((Message("user", "Answer with the one word: yes"),), max_tokens=16)
     began = system.monotonic()
     try:
-        model = await open_model(choice, system)
+        model = await open_model(choice, system, daemons)
         try:
             async with asyncio.timeout(PROBE_SECONDS):
                 completion = await model.complete(request, lambda _: None)
@@ -343,16 +347,24 @@ def check_grammars() -> Iterator[Finding]:
         )
 
 
-async def check_embedded() -> Finding:
-    """Report whether the embedded model can be used."""
+async def check_embedded(system: System) -> Finding:
+    """Report whether the embedded model can be used, and whether it is loaded."""
     missing = model_folder.why_no_runtime()
     installed = await asyncio.to_thread(installed_models, model_folder.default_folder())
     if missing or not installed:
         fix = missing or "Run `stet model install`."
         return Finding("note", "embedded", "not available", fix)
-    paths = ", ".join(f"{one.name}, {one.path}" for one in installed)
+    running = await asyncio.to_thread(_running, ModelDaemons.of(system))
+    states = [f"{one.name}, {one.path}" for one in installed]
+    states += [describe_daemon(one) for one in running]
     warning = memory_warning(installed[-1], await asyncio.to_thread(free_memory))
-    return Finding("note" if warning else "ok", "embedded", paths, warning)
+    if any(one.model == installed[-1].path for one in running):
+        warning = ""
+    return Finding("note" if warning else "ok", "embedded", ", ".join(states), warning)
+
+
+def _running(daemons: ModelDaemons | None) -> list[RunningDaemon]:
+    return list(daemons.running()) if daemons else []
 
 
 def _line(finding: Finding) -> Text:

@@ -11,6 +11,7 @@ from rich.text import Text
 from stet.cli.files import current_folder
 from stet.cli.model_install import named_weights
 from stet.cli.terminal import CliError, Terminal
+from stet.llm.embedded.model_daemons import ModelDaemons, RunningDaemon
 from stet.llm.model import NoModel
 from stet.llm.model_selection import (
     ModelChoice,
@@ -31,7 +32,8 @@ def show() -> int:
     """List the available models and the chosen one; return the exit code."""
     terminal = Terminal()
     settings = read_layers(System().read_bytes, [current_folder()]).settings.model
-    models = asyncio.run(inspect_environment(settings, System()))
+    daemons = ModelDaemons.of(System())
+    models = asyncio.run(inspect_environment(settings, System(), daemons))
     table = Table(box=None, pad_edge=False)
     table.add_column("provider", style="bold")
     table.add_column("state")
@@ -41,11 +43,19 @@ def show() -> int:
     terminal.show("")
     for line in _local_models(model_folder.default_folder()):
         terminal.show(line)
+    for running in daemons.running() if daemons else ():
+        terminal.show(describe_daemon(running))
     try:
         terminal.show(f"in use: {describe_choice(decide_model(settings, models))}")
     except NoModel as error:
         terminal.show(f"in use: none. {error}", "yellow")
     return 0
+
+
+def describe_daemon(running: RunningDaemon) -> str:
+    """Return one line: the model that stays loaded, the id of its process and its memory."""
+    memory = f", {running.memory / 1e6:,.0f} MB of memory" if running.memory is not None else ""
+    return f"{running.model.stem}: loaded for the next `stet ask` (process {running.process_id}{memory})"
 
 
 def describe_choice(choice: ModelChoice) -> str:

@@ -5,6 +5,7 @@ files that belong to the user only Stet's own lines are removed. Settings and ch
 and the list says so.
 """
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -142,11 +143,18 @@ def _folders() -> Iterator[Leftover]:
         platformdirs.user_data_path("stet", appauthor=False): "local models",
         platformdirs.user_cache_path("stet"): "search indexes",
         platformdirs.user_log_path("stet"): "logs",
+        _runtime_folder(): "sockets of loaded models",
         _state_folder(): "hunks, chats, and files that were removed by an accepted hunk",
     }
     for path, what in kinds.items():
         if path.is_dir() and not any(parent in kinds for parent in path.parents):
             yield Leftover(path, f"{what}, {_size(path) / MB:.1f} MB")
+
+
+def _runtime_folder() -> Path:
+    """Return the folder of `System.runtime_folder`, which need not exist."""
+    given = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    return given / "stet" if given.is_absolute() else platformdirs.user_cache_path("stet") / "run"
 
 
 def _state_folder() -> Path:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from stet.llm.embedded.embedded_model import EmbeddedModel
+from stet.llm.embedded.model_daemons import ModelDaemons
 from stet.llm.local_servers import LocalServer, ServedModel, find_local_servers, find_served_model
 from stet.llm.model import Model, NoModel
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, hostname_of
@@ -77,12 +78,14 @@ class LocalModels:
         named: The model that `model.name` means; None if it means none of them.
         missing: Why none can be used, or why the named one can't; "" if it can.
         free_memory: The free memory in bytes; None if it is not known.
+        loaded: The files of the models that a daemon has loaded, so that they need no more memory.
     """
 
     installed: tuple[LocalModel, ...] = ()
     named: LocalModel | None = None
     missing: str = ""
     free_memory: int | None = None
+    loaded: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +103,20 @@ class ModelEnvironment:
     local: LocalModels = LocalModels()
 
 
-async def select_model(settings: ModelSettings, system: System) -> ModelChoice:
+async def select_model(
+    settings: ModelSettings, system: System, daemons: ModelDaemons | None = None
+) -> ModelChoice:
     """Inspect the environment and the machine, and decide.
+
+    Args:
+        settings: The settings.
+        system: The access to the machine.
+        daemons: The model daemons that may be used, or None.
 
     Raises:
         NoModel: With a sentence that says how to get one.
     """
-    choice = _decide(settings, await inspect_environment(settings, system))
+    choice = _decide(settings, await inspect_environment(settings, system, daemons))
     if not (_is_local(choice) and choice.is_loopback):
         return with_profile(choice, settings)
     served = await find_served_model(choice.base_url, choice.model, choice.api_key)
@@ -154,21 +164,29 @@ def _is_local(choice: ModelChoice) -> bool:
     return preset in LOCAL_SERVERS or (preset is COMPATIBLE and choice.is_loopback)
 
 
-async def inspect_environment(settings: ModelSettings, system: System) -> ModelEnvironment:
+async def inspect_environment(
+    settings: ModelSettings, system: System, daemons: ModelDaemons | None = None
+) -> ModelEnvironment:
     """Return the environment of the model selection. Local servers are asked only if the answer may
     matter.
+
+    Args:
+        settings: The settings.
+        system: The access to the machine.
+        daemons: The model daemons that may be used, or None.
     """
     environ = system.environ()
     servers = await find_local_servers() if _asks_servers(settings, environ) else ()
     name = settings.name if settings.provider in {"auto", "local"} else ""
-    return ModelEnvironment(environ, servers, await asyncio.to_thread(_find_local, name))
+    return ModelEnvironment(environ, servers, await asyncio.to_thread(_find_local, name, daemons))
 
 
-def _find_local(name: str) -> LocalModels:
+def _find_local(name: str, daemons: ModelDaemons | None) -> LocalModels:
     """Return the local models. It blocks.
 
     Args:
         name: The setting `model.name`, if it may mean a local model.
+        daemons: The model daemons that may be used, or None.
     """
     folder = model_folder.default_folder()
     installed, free, named = installed_models(folder), free_memory(), None
@@ -180,7 +198,8 @@ def _find_local(name: str) -> LocalModels:
             missing = str(error)
         if not missing and not installed and not name:
             missing = "No local model is installed: run `stet model install`."
-    return LocalModels(installed, named, missing, free)
+    loaded = frozenset(one.model for one in daemons.running()) if daemons else frozenset[Path]()
+    return LocalModels(installed, named, missing, free, loaded)
 
 
 def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
@@ -209,9 +228,16 @@ def _decide(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoi
     return _automatic(settings, environment)
 
 
-async def open_model(choice: ModelChoice, system: System) -> Model:
+async def open_model(
+    choice: ModelChoice, system: System, daemons: ModelDaemons | None = None
+) -> Model:
     """Return a `Model` for the choice. Nothing is sent, started or imported yet; only a script's
     file is read.
+
+    Args:
+        choice: The choice.
+        system: Starts the process of an embedded model, and reads a script.
+        daemons: The model daemons that an embedded model may use, or None.
 
     Raises:
         NoModel: If a script can't be read.
@@ -220,7 +246,9 @@ async def open_model(choice: ModelChoice, system: System) -> Model:
         return await ScriptedModel.from_file(Path(choice.model), system)
     if choice.provider == "local":
         assert choice.local is not None  # `_embedded_choice` sets it
-        embedded = EmbeddedModel(system, choice.local, max_tokens=choice.profile.max_tokens)
+        embedded = EmbeddedModel(
+            system, choice.local, max_tokens=choice.profile.max_tokens, daemons=daemons
+        )
         if choice.tools == "native":
             return embedded
         return TextProtocolModel(embedded, always=choice.tools == "text")
@@ -387,7 +415,10 @@ def _embedded(settings: ModelSettings, environment: ModelEnvironment, why: str) 
     local = environment.local
     if local.installed and not local.missing:
         free = local.free_memory
-        fitting = [one for one in local.installed if free is None or one.memory <= free]
+        fitting = [
+            one for one in local.installed
+            if free is None or one.memory <= free or one.path in local.loaded
+        ]  # fmt: skip
         best = fitting[-1] if fitting else local.installed[0]
         return _embedded_choice(best, settings, f"{why} {_why_this(best, local)}".strip())
     if settings.provider == "local":
@@ -405,6 +436,8 @@ def _why_this(best: LocalModel, local: LocalModels) -> str:
     if len(local.installed) < 2 or local.free_memory is None:
         return ""
     free = f"{local.free_memory / GB:.1f} GB"
+    if best.path in local.loaded:
+        return "It is loaded already."
     if best is largest:
         return f"It is the largest installed one that fits into the free memory ({free})."
     needed = f"{largest.memory / GB:.1f} GB"

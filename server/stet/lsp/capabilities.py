@@ -54,6 +54,8 @@ class ClientCapabilities:
         opens_chat: Whether it opens chat documents itself, at `$/stet/showChat`.
         overtakes: Whether it sends changes out of order; its versions count by one.
         answers: Whether it wants the text of answers while the model writes them.
+        model_daemon: Whether an embedded model stays loaded for some minutes after the session, for
+            the next one.
         inline_completion: Whether it shows inline completions.
         inline_completion_dynamic: Whether the server can register for them later.
     """
@@ -83,6 +85,7 @@ class ClientCapabilities:
     opens_chat: bool = False
     overtakes: bool = False
     answers: bool = False
+    model_daemon: bool = False
     inline_completion: bool = False
     inline_completion_dynamic: bool = False
 
@@ -161,6 +164,7 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         # Later versions of Helix send changes in order.
         overtakes=name == "helix" and version < "25.07",
         answers=_experimental(params, "answers") is True,
+        model_daemon=_experimental(params, "modelDaemon") is True,
         inline_completion=value("text_document.inline_completion") is not None,
         inline_completion_dynamic=flag("text_document.inline_completion.dynamic_registration"),
     )

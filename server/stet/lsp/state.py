@@ -352,8 +352,11 @@ class ServerState:
         return_freed_memory()
         from stet.agent.model_source import ModelSource
         from stet.agent.turn_pipeline import TurnPipeline
+        from stet.llm.embedded.model_daemons import ModelDaemons
 
-        models = ModelSource(self.system, self.observability.tracer)
+        uses_daemon = self.server.editor.model_daemon
+        daemons = ModelDaemons.of(self.system) if uses_daemon else None
+        models = ModelSource(self.system, self.observability.tracer, daemons)
         actions, index = self.review.editor_actions, self.background.index
         return TurnPipeline(self.workspace, self.ledger, models, actions, index)
 

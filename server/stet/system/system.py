@@ -156,6 +156,24 @@ class System:
 
         return _made(platformdirs.user_cache_path("stet"))
 
+    def runtime_folder(self) -> Path:
+        """Return the folder for Stet's sockets, which only the user may read; created if missing.
+
+        It is in `XDG_RUNTIME_DIR`, or else in the cache folder: not in a folder that all users may
+        write.
+
+        Raises:
+            OSError: If the folder can't be created, belongs to another user, is a link, or may be
+                read by others.
+        """
+        given = Path(self.environ().get("XDG_RUNTIME_DIR", ""))
+        folder = given / "stet" if given.is_absolute() else self.cache_folder() / "run"
+        status = os.lstat(_made(folder))
+        is_private = stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode) & 0o077
+        if hasattr(os, "geteuid") and not (is_private and status.st_uid == os.geteuid()):
+            raise PermissionError(errno.EACCES, "Not a folder of the user alone", str(folder))
+        return folder
+
     def write_generated(self, name: str, text: str) -> Path:
         """Write a document of Stet's, never a user's file; return its path.
 

@@ -300,7 +300,7 @@ async def test_installed_local_models_are_listed_with_what_they_need(
 ) -> None:
     monkeypatch.setattr(model_folder, "RUNTIME", "json")
     monkeypatch.setattr(model_folder, "default_folder", lambda: tmp_path)
-    assert await check_embedded() == Finding(
+    assert await check_embedded(System()) == Finding(
         "note", "embedded", "not available", "Run `stet model install`."
     )
     monkeypatch.setattr(doctor, "free_memory", lambda: free)
@@ -308,4 +308,4 @@ async def test_installed_local_models_are_listed_with_what_they_need(
         with (tmp_path / one.weights.file).open("wb") as file:
             file.truncate(one.weights.size)
     paths = ", ".join(f"{one.weights.name}, {tmp_path / one.weights.file}" for one in CATALOG)
-    assert await check_embedded() == Finding(mark, "embedded", paths, fix)
+    assert await check_embedded(System()) == Finding(mark, "embedded", paths, fix)

@@ -285,6 +285,15 @@ def test_larger_of_two_local_models_is_chosen_if_it_fits(
     )
 
 
+def test_larger_local_model_that_is_loaded_needs_no_more_memory() -> None:
+    loaded = frozenset({MEDIUM_ONE.path})
+    local = LocalModels((SMALL_ONE, MEDIUM_ONE), free_memory=10**9, loaded=loaded)
+    settings = ModelSettings(provider="local")
+    choice = decide_model(settings, ModelEnvironment({}, (), local))
+    assert choice.model == MEDIUM_NAME
+    assert "It is loaded already." in choice.why
+
+
 @pytest.mark.parametrize(
     ("name", "missing", "sentence"),
     [

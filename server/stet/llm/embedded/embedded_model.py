@@ -1,4 +1,4 @@
-"""The embedded model as a `Model`: a child process that starts with the first request."""
+"""The embedded model as a `Model`: a child process, or a daemon, used from the first request on."""
 
 import asyncio
 import json
@@ -6,12 +6,18 @@ import logging
 import secrets
 import signal
 from asyncio.subprocess import Process
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
+from typing import Any
 
+from stet.llm.embedded import daemon_client
+from stet.llm.embedded.daemon_client import DaemonConnection, DaemonFailed
+from stet.llm.embedded.model_daemons import ModelDaemons
 from stet.llm.model import (
     Completion,
+    ModelError,
     ModelUnavailable,
     NoModel,
     Request,
@@ -62,6 +68,8 @@ class EmbeddedModel:
             has it.
         cache_prompt: Keep the prompt's state between rounds: far faster if rounds have the same
             beginning, but the same request may be answered differently.
+        daemons: The daemons that keep models loaded. None, or if no daemon can be started: the
+            model runs in a child process, which ends with this one.
     """
 
     provider = "local"
@@ -74,6 +82,7 @@ class EmbeddedModel:
         *,
         max_tokens: int | None = None,
         cache_prompt: bool = True,
+        daemons: ModelDaemons | None = None,
     ) -> None:
         self.name = local.name
         self.is_tiny = local.is_tiny
@@ -83,6 +92,8 @@ class EmbeddedModel:
         self._system = system
         self._cache_prompt = cache_prompt
         self._one_at_a_time = asyncio.Lock()
+        self._daemons = daemons
+        self._daemon: DaemonConnection | None = None
         self._process: Process | None = None
         self._model: OpenAIModel | None = None
         self._exit_code: int | None = None
@@ -116,16 +127,24 @@ class EmbeddedModel:
                     return replace(completion, model=self.name)  # the server reports a path
 
     async def close(self) -> None:
-        """End the child."""
+        """End the child, or the use of the daemon."""
         model, self._model = self._model, None
         if model is not None:
             await model.close()
+        daemon, self._daemon = self._daemon, None
+        if daemon is not None:
+            await daemon.close()
         process, self._process = self._process, None
         if process is not None:
             await end_child(process)
 
     async def _has_died(self) -> bool:
-        """Return whether the child has ended. If it has, clean up after it."""
+        """Return whether the child or the daemon has ended. If it has, clean up after it."""
+        if self._daemon is not None:
+            if not await self._daemon.has_ended(END_SECONDS):
+                return False
+            await self.close()
+            return True
         if self._process is None:
             return True
         try:
@@ -147,7 +166,7 @@ class EmbeddedModel:
         )
 
     async def _start(self, on_wait: Sink) -> OpenAIModel:
-        """Start the child; say so if it needs much of the free memory.
+        """Connect to the daemon, or start the child; say so if it needs much of the free memory.
 
         Raises:
             NoModel: If the weights or the program that runs them are missing or broken.
@@ -159,18 +178,18 @@ class EmbeddedModel:
             await asyncio.to_thread(check_file, self._local)
         except UnusableModel as error:
             raise NoModel(str(error)) from error
-        if warning := memory_warning(self._local, await asyncio.to_thread(free_memory)):
-            log.warning("%s", warning)
-            on_wait(warning)
-        key = secrets.token_urlsafe(32)
-        order = {
+        order: dict[str, object] = {
             "model": str(self._local.path),
-            "key": key,
             "context": self._local.context_tokens,
             "threads": self._local.max_threads,
             "lookup": not self._local.is_tiny,
         }
-        port = await self._start_child(order)
+        found = await self._use_daemon(order, on_wait)
+        if found is None:
+            await self._warn_of_memory(on_wait)
+            key = secrets.token_urlsafe(32)
+            found = await self._start_child({**order, "key": key}), key
+        port, key = found
         endpoint = ModelEndpoint(
             self.provider,
             f"http://127.0.0.1:{port}/v1",
@@ -189,6 +208,65 @@ class EmbeddedModel:
         )
         once = RetryPolicy(tries=1)
         return OpenAIModel(endpoint, self._system, sampling=sampling, timeouts=TIMEOUTS, retry=once)
+
+    async def _warn_of_memory(self, on_wait: Sink) -> None:
+        """Say so if the model needs much of the free memory."""
+        if warning := memory_warning(self._local, await asyncio.to_thread(free_memory)):
+            log.warning("%s", warning)
+            on_wait(warning)
+
+    async def _use_daemon(
+        self, order: Mapping[str, object], on_wait: Sink
+    ) -> tuple[int, str] | None:
+        """Connect to the daemon of the model, which is started if there is none.
+
+        Returns:
+            The port and the key of its server; None if there can be no daemon.
+
+        Raises:
+            NoModel: If the package that runs the model is missing or broken.
+            ModelUnavailable: If the model can't be loaded.
+        """
+        if self._daemons is None:
+            return None
+        try:
+            started = await asyncio.to_thread(self._daemons.order, order)
+            if started is None:
+                return None
+            daemon = await daemon_client.connect(started)
+            if daemon is None:
+                await self._warn_of_memory(on_wait)
+                daemon = await daemon_client.start(self._system, started)
+        except (DaemonFailed, OSError) as error:
+            log.info("no model daemon is used: %s", error)
+            return None
+        try:
+            port = self._port_of(daemon.reply)
+        except ModelError:
+            await daemon.close()
+            raise
+        if daemon.reply["users"]:
+            on_wait("Another `stet ask` uses the embedded model; this one may wait for it.")
+        self._daemon = daemon
+        return port, str(daemon.reply["key"])
+
+    def _port_of(self, reply: Mapping[str, Any]) -> int:
+        """Return the port in the answer of a process that has tried to load the model.
+
+        Raises:
+            NoModel: If the package that runs the model is missing or broken.
+            ModelUnavailable: If the model can't be loaded.
+        """
+        if reply.get("kind") == "import":
+            raise NoModel(
+                f"llama.cpp can't be loaded ({reply['error']}). {model_folder.HOW_TO_GET_RUNTIME}"
+            )
+        if "port" not in reply:
+            raise ModelUnavailable(
+                f"The embedded model could not be started: {reply.get('error')}. "
+                f"{how_to_load(self._local)}"
+            )
+        return int(reply["port"])
 
     async def _start_child(self, order: dict[str, object]) -> int:
         """Start the child, send the options and return its port.
@@ -232,16 +310,7 @@ class EmbeddedModel:
             raise self._crash_error(
                 "The embedded model exited during startup: choose another with model.provider."
             ) from exc
-        if reply.get("kind") == "import":
-            raise NoModel(
-                f"llama.cpp can't be loaded ({reply['error']}). {model_folder.HOW_TO_GET_RUNTIME}"
-            )
-        if "port" not in reply:
-            raise ModelUnavailable(
-                f"The embedded model could not be started: {reply.get('error')}. "
-                f"{how_to_load(self._local)}"
-            )
-        return int(reply["port"])
+        return self._port_of(reply)
 
 
 async def end_child(process: Process) -> None:

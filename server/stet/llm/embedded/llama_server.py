@@ -22,6 +22,8 @@ PROBE_SECONDS = 0.1
 WHOLE = 0.85
 """The share of a processor from which on a thread counts as having one to itself."""
 _PIECE = bytes(1_000_000)
+START_ERRORS = (ImportError, RuntimeError, OSError, ValueError)
+"""What is raised if the model can't be loaded."""
 LOOKUP_WORDS, LOOKUP_DRAFT = 6, 24
 """The tokens that must repeat, and the most that are then taken from the prompt at once."""
 
@@ -34,12 +36,12 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    reply: dict[str, object]
     try:
-        server = _serve(order)
+        server = serve(order)
         reply = {"port": urlsplit(server.listening_address).port}
-    except (ImportError, RuntimeError, OSError, ValueError) as exc:
-        kind = "import" if isinstance(exc, ImportError) else ""
-        server, reply = None, {"error": f"{type(exc).__name__}: {exc}", "kind": kind}
+    except START_ERRORS as error:
+        server, reply = None, describe_failure(error)
     os.write(answer, json.dumps(reply).encode() + b"\n")
     if server is not None:
         sys.stdin.read()
@@ -67,8 +69,19 @@ def _processor_share(until: float) -> float:
     return (time.thread_time() - used) / (time.monotonic() - began)
 
 
-def _serve(order: Mapping[str, Any]) -> Any:
-    """Load the model and listen. Return the server, which stops when it is garbage-collected."""
+def describe_failure(error: BaseException) -> dict[str, object]:
+    """Return the answer to a start that has failed with one of `START_ERRORS`."""
+    kind = "import" if isinstance(error, ImportError) else ""
+    return {"error": f"{type(error).__name__}: {error}", "kind": kind}
+
+
+def serve(order: Mapping[str, Any]) -> Any:
+    """Load the model and listen. Return the server, which stops when it is garbage-collected.
+
+    Raises:
+        ImportError: If llama.cpp can't be loaded.
+        RuntimeError, OSError, ValueError: If it can't load the model.
+    """
     import xllamacpp  # late: it prints on import, and may be missing
 
     params = xllamacpp.CommonParams()

@@ -88,16 +88,19 @@ class HeadlessProtocol(LanguageClient):
             self._stderr = (self._stderr + chunk)[-_MAX_STDERR_BYTES:]
 
 
-def capabilities(*, has_buttons: bool, wants_answers: bool) -> lsp.ClientCapabilities:
+def capabilities(
+    *, has_buttons: bool, wants_answers: bool, uses_daemon: bool
+) -> lsp.ClientCapabilities:
     """Return the capabilities of the headless client.
 
     Args:
         has_buttons: Whether the client answers messages with choices.
         wants_answers: Whether the client shows an answer while the model writes it.
+        uses_daemon: Whether an embedded model stays loaded for the next session.
     """
     buttons = lsp.ShowMessageRequestClientCapabilities() if has_buttons else None
     return lsp.ClientCapabilities(
-        experimental={"stet": {"answers": wants_answers}},
+        experimental={"stet": {"answers": wants_answers, "modelDaemon": uses_daemon}},
         general=lsp.GeneralClientCapabilities(
             position_encodings=[lsp.PositionEncodingKind.Utf32, lsp.PositionEncodingKind.Utf16]
         ),
@@ -210,6 +213,7 @@ class HeadlessClient:
         on_event: Callable[[Event], None],
         choose: Callable[[str, Sequence[str]], Awaitable[str | None]] | None = None,
         wants_answers: bool = False,
+        uses_daemon: bool = False,
     ) -> None:
         """Create a client without a server.
 
@@ -219,8 +223,10 @@ class HeadlessClient:
             choose: A function that answers a question, by a choice or any text, or returns None if
                 no user is present. None: the client has no buttons.
             wants_answers: Whether the client shows an answer while the model writes it.
+            uses_daemon: Whether an embedded model stays loaded for the next session.
         """
         self._wants_answers = wants_answers
+        self._uses_daemon = uses_daemon
         self._choose = choose
         self.documents = EditorDocuments(system)
         self._on_event = on_event
@@ -354,7 +360,9 @@ class HeadlessClient:
         uri = uri_of(root)
         params = lsp.InitializeParams(
             capabilities=capabilities(
-                has_buttons=self._choose is not None, wants_answers=self._wants_answers
+                has_buttons=self._choose is not None,
+                wants_answers=self._wants_answers,
+                uses_daemon=self._uses_daemon,
             ),
             client_info=lsp.ClientInfo("stet headless", __version__),
             root_uri=uri,
