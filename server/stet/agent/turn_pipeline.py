@@ -26,7 +26,7 @@ from stet.agent.redacting_model import (
 from stet.agent.rewrite_turn import create_rewrite_plan, run_rewrite, select_passage
 from stet.agent.session import Session, TurnStart
 from stet.agent.small.advice import with_advice
-from stet.agent.small.block_turn import block_messages, read_named_files, run_blocks
+from stet.agent.small.block_turn import plan_blocks, run_blocks
 from stet.agent.small.small_turn import preview_small, run_small
 from stet.agent.tool_offer import ToolOffer, tools_called_for
 from stet.agent.toolbox import Toolbox, tools_for
@@ -262,9 +262,8 @@ class TurnPipeline:
         if self.models.is_tiny:
             return redact_parts(preview_small(ask, ctx), self._redactor())
         if profile.edits == "blocks":
-            await read_named_files(ask, ctx)
-            messages = await block_messages(ask, ctx, self.models.window)
-            parts = [(one.role, one.content) for one in messages]
+            block_plan = await plan_blocks(ask, ctx, self.models.window)
+            parts = [(one.role, one.content) for one in block_plan.messages]
             return await asyncio.to_thread(redact_parts, parts, self._redactor())
         tools = self._toolbox(ask, ctx, _next_offer(session, ask, profile))
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)

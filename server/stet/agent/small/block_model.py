@@ -9,8 +9,10 @@ from itertools import groupby
 
 from stet.agent.code_progress import CodeProgress
 from stet.agent.small.block_placement import BlockPlacement, BlockTarget
-from stet.agent.small.code_blocks import LineEdit, code_blocks
+from stet.agent.small.code_blocks import code_blocks
+from stet.agent.small.import_merge import LineEdit
 from stet.agent.toolbox import parse_arguments
+from stet.agent.turn import Ask, Mode
 from stet.llm.completion_stream import new_call_id
 from stet.llm.model import (
     Completion,
@@ -49,26 +51,27 @@ class BlockModel(ModelWrapper):
     Args:
         inner: The model.
         ctx: The context of the turn, with the files that were shown.
-        request_text: The user's request.
+        ask: The user's question. Blocks are read as edits in the mode `agent`; in another mode they
+            are part of the answer.
         on_code: Takes the number of lines of the blocks so far, and the latest line; see
             `CodeProgress`. It is called if blocks are read as edits.
-        may_edit: Whether blocks are read as edits; otherwise they are part of the answer.
+        file: The name of the only file that the blocks may be about; None for all that were shown.
     """
 
     def __init__(
         self,
         inner: Model,
         ctx: ToolContext,
-        request_text: str,
+        ask: Ask,
         on_code: Callable[[int, str], None],
-        *,
-        may_edit: bool,
+        file: str | None = None,
     ) -> None:
         super().__init__(inner)
         self._ctx = ctx
-        self._request = request_text
+        self._request = ask.prompt
         self._on_code = on_code
-        self._may_edit = may_edit
+        self._may_edit = ask.mode is Mode.AGENT
+        self._file = file
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Ask; see `Model.complete`. Only text before the first block is streamed.
@@ -137,7 +140,8 @@ class BlockModel(ModelWrapper):
         reader = self._ctx.reader
         snapshot, first = reader.snapshot(), reader.question_uri
         shown = sorted(reader.shown.values(), key=lambda document: document.uri != first)
-        return {snapshot.name_of(one.uri): one for one in shown if not one.is_large}
+        files = {snapshot.name_of(one.uri): one for one in shown if not one.is_large}
+        return {name: one for name, one in files.items() if self._file in (None, name)}
 
 
 def _calls(targets: Iterable[BlockTarget]) -> tuple[ToolCall, ...]:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stet.agent.small.code_blocks import PATH, CodeBlock, LineEdit, block_edits
+from stet.agent.small.code_blocks import PATH, CodeBlock, block_edits
+from stet.agent.small.import_merge import LineEdit
 from stet.agent.tool_offer import tools_called_for
 from stet.text.document import TextDocument, ending_of
 from stet.workspace.names import PathRefused

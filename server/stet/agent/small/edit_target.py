@@ -17,7 +17,7 @@ MAX_CHARACTERS = 3_000
 
 _CODE_NAME = re.compile(r"`[^`\n]+`|[^\W\d]\w*(?=\()|[^\W\d]\w*[_.]\w[\w.]*|[a-z]+[A-Z]\w*")
 """Words that look like names in code: quoted, called, with `_`, `.` or a hump."""
-_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 Lines = tuple[int, int]
 
@@ -25,7 +25,7 @@ Lines = tuple[int, int]
 def code_names(request: str) -> tuple[str, ...]:
     """Return the names in a request that are certainly names of code, in order."""
     found = " ".join(match[0] for match in _CODE_NAME.finditer(request))
-    return tuple(dict.fromkeys(_IDENTIFIER.findall(found)))
+    return tuple(dict.fromkeys(IDENTIFIER.findall(found)))
 
 
 def outline_of(document: TextDocument) -> tuple[Definition, ...]:
@@ -61,7 +61,7 @@ def named_lines(
     definition that contains another named one only says where that one is. Several are shown
     together if they are close to each other; else the first that the prompt names.
     """
-    words = list(dict.fromkeys(_IDENTIFIER.findall(prompt)))
+    words = list(dict.fromkeys(IDENTIFIER.findall(prompt)))
     cursor = -1 if line is None else line
     found: list[Definition] = []
     for word in words:

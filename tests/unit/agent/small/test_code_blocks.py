@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.small.code_blocks import LineEdit, block_edits, code_blocks
+from stet.agent.small.code_blocks import block_edits, code_blocks
+from stet.agent.small.import_merge import LineEdit
 
 FILE = '''\
 """Numbers."""
@@ -68,6 +69,74 @@ def test_functions_of_a_block_replace_those_of_the_file(
 ) -> None:
     found = block_edits(block, FILE, ".py")
     assert found == (None if edits is None else tuple(LineEdit(*one) for one in edits))
+
+
+HALF = "def halve(n):\n    # rounded down\n    return n // 2\n"
+WITHOUT_HALF = FILE.replace("def half(n):\n    # rounded down\n    return n // 2\n\n\n", "")
+
+
+@pytest.mark.parametrize(
+    ("block", "request_text", "edits"),
+    [
+        pytest.param(HALF, "Rename half to halve.", [(6, 8, HALF)], id="a function is renamed"),
+        pytest.param(
+            "class Cart:\n    def sum_up(self):\n        return sum(self.items)\n",
+            "Rename total() of Cart to sum_up().",
+            [(15, 16, "    def sum_up(self):\n        return sum(self.items)\n")],
+            id="a method is renamed",
+        ),
+        pytest.param(
+            FILE.replace("def half", "def halve"),
+            "Rename half to halve.",
+            [(1, 20, FILE.replace("def half", "def halve"))],
+            id="a function is renamed in the whole file",
+        ),
+        pytest.param(HALF, "Use halve here.", None, id="the request names only the new name"),
+        pytest.param(
+            WITHOUT_HALF, "Remove half().", [(1, 20, WITHOUT_HALF)], id="a function is removed"
+        ),
+        pytest.param(WITHOUT_HALF, "half() is wrong.", [], id="a function that was left out stays"),
+    ],
+)
+def test_definition_is_renamed_or_removed_if_the_request_says_so(
+    block: str, request_text: str, edits: list[tuple[int, int, str]] | None
+) -> None:
+    found = block_edits(block, FILE, ".py", request_text)
+    assert found == (None if edits is None else tuple(LineEdit(*one) for one in edits))
+
+
+IMPORTING = "import os\nfrom users import fetch\n\n\ndef f():\n    return fetch(os)\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "edited"),
+    [
+        pytest.param(
+            "from users import load\n",
+            "return load(os)",
+            "import os\nfrom users import load\n",
+            id="an import takes the place of one that is no longer used",
+        ),
+        pytest.param(
+            "from users import load\n",
+            "return load(fetch(os))",
+            "import os\nfrom users import fetch\nfrom users import load\n",
+            id="an import that is still used stays",
+        ),
+        pytest.param(
+            "import json\n",
+            "return json.dumps(fetch)",
+            "import os\nfrom users import fetch\nimport json\n",
+            id="another import is added",
+        ),
+    ],
+)
+def test_imports_of_a_block_are_merged(head: str, body: str, edited: str) -> None:
+    block = f"{head}\n\ndef f():\n    {body}\n"
+    lines = IMPORTING.splitlines(keepends=True)
+    for one in block_edits(block, IMPORTING, ".py") or ():
+        lines[one.first - 1 : one.last] = [one.text]
+    assert "".join(lines) == f"{edited}\n\ndef f():\n    {body}\n"
 
 
 NOTE = "# Weather\n\nIt shows the wether of today.\n\n## Usage\n\nRun it.\n"
