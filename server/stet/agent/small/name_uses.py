@@ -90,10 +90,10 @@ async def find_spread_change(
     if not names:
         return SpreadChange()
     mention = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
-    own = await asyncio.to_thread(_pieces, document, mention)
-    if own is None:
+    pieces = await asyncio.to_thread(_pieces, document, mention)
+    if pieces is None:
         return SpreadChange()
-    files = [NameUses(ctx.reader.snapshot().name_of(document.uri), document, own)]
+    files = [NameUses(ctx.reader.snapshot().name_of(document.uri), document, pieces)]
     left_out: list[str] = []
     for other in await _documents_with(names, document.uri, ctx, imports_only=not is_everywhere):
         name = ctx.reader.snapshot().name_of(other.uri)
