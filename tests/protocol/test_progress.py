@@ -128,3 +128,32 @@ async def test_progress_shows_the_code_that_a_small_model_writes(tmp_path: Path,
     assert len(lines) > len(expected) // 2
     assert lines == [one for one in expected if one in lines]
     assert KEY[:12] not in "".join(str(one.message) for one in reports)
+
+
+async def test_answer_with_a_block_is_streamed_from_its_beginning_to_its_end(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "ws"
+    root.mkdir()
+    before = "def one():\n    return 0\n"
+    (root / "one.py").write_text(before)
+    answer = written("It returns 1.\n\n```python\ndef one():\n    return 1\n```\n\nThat is all.")
+    texts = [""]
+    async with OpenAIServer([answer], pages={"/v1/models": MODELS}) as server:
+        settings = {"model": {"provider": "llamacpp", "baseUrl": server.base_url}}
+        async with FakeEditor.start(
+            root,
+            env={"no_proxy": "*"},
+            settings=settings,
+            experimental={"stet": {"answers": True}},
+        ) as editor:
+
+            def answered(params: Any) -> None:
+                texts.append(texts[-1][: params.start] + params.text)
+
+            editor.feature("$/stet/answer")(answered)
+            uri = editor.open("one.py", before, "python")
+            turn = await run(editor, "one() should return 1.", uri=uri)
+    assert turn["answer"] == "It returns 1.\n\nThat is all."
+    assert texts[-1] == turn["answer"]
+    assert all(turn["answer"].startswith(text) for text in texts)

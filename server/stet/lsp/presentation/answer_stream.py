@@ -3,7 +3,7 @@
 It is sent only to clients that declare `experimental.stet.answers`.
 """
 
-from stet.agent.agent_events import AgentEvent, TextDelta
+from stet.agent.agent_events import AgentEvent, CodeWritten, TextDelta
 from stet.lsp.editor_client import Client
 
 ANSWER = "$/stet/answer"
@@ -36,7 +36,7 @@ class AnswerStream:
                 start = self._sent[turn.id]
                 self._sent[turn.id] += len(piece)
                 self._client.notify(ANSWER, {"turn": turn.id, "start": start, "text": piece})
-            case TextDelta():
+            case TextDelta() | CodeWritten():
                 pass
             case _:  # the next piece begins a round, or begins it again
                 self._sent.pop(turn.id, None)
