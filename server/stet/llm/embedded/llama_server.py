@@ -101,11 +101,12 @@ def serve(order: Mapping[str, Any]) -> Any:
     params.endpoint_slots = False
     if order["lookup"]:
         # A rewrite repeats most of its prompt: what follows the same words there is tried first.
+        # Not the map of n-grams: it proposes nothing from the second prompt on.
         params.speculative.types = [
-            xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MAP_K
+            xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE
         ]
-        params.speculative.ngram_map_k.size_n = LOOKUP_WORDS
-        params.speculative.ngram_map_k.size_m = LOOKUP_DRAFT
+        params.speculative.ngram_simple.size_n = LOOKUP_WORDS
+        params.speculative.ngram_simple.size_m = LOOKUP_DRAFT
     return xllamacpp.Server(params)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from stet.agent.redacting_model import TokenEscapingModel
@@ -208,3 +209,45 @@ async def test_changed_file_is_not_run(tmp_path: Path, monkeypatch: pytest.Monke
     model = EmbeddedModel(System(), local(tmp_path / "junk.gguf", n_bytes=5))
     with pytest.raises(NoModel, match=r"junk\.gguf' can't be used: it was changed"):
         await ModelOutput().ask(model)
+
+
+TEXTS = (
+    "the old harbour has seven cranes and a lighthouse that nobody has painted since the war",
+    "every second winter the river freezes and the children skate from the mill to the bridge",
+    "a clerk with three pencils counts the parcels twice before the train leaves at noon",
+)
+
+
+@pytest.mark.slow
+async def test_tokens_of_the_prompt_are_looked_up_in_every_request() -> None:
+    """llama.cpp's map of n-grams proposed nothing from the second prompt on."""
+    larger = replace(small_model(), n_parameters=10**9)
+    model = EmbeddedModel(System(), larger)
+    try:
+        n_accepted = [await looked_up(model, text) for text in TEXTS]
+    finally:
+        await model.close()
+    assert all(n > 5 for n in n_accepted), n_accepted
+
+
+async def looked_up(model: EmbeddedModel, text: str) -> int:
+    """Have a text of the prompt repeated; return how many of its tokens were looked up."""
+    prompt = f"Repeat: {text} {text}"
+    if model._model is None:
+        await model.complete(Request((Message("user", prompt),), max_tokens=1), ignore)
+    assert model._model is not None
+    endpoint = model._model.endpoint
+    body = {
+        "messages": [{"role": "user", "content": prompt}],
+        "grammar": f'root ::= "{text}"',
+        "temperature": 0,
+    }
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
+        answered = await client.post(
+            f"{endpoint.base_url}/chat/completions",
+            json=body,
+            headers={"authorization": f"Bearer {endpoint.api_key}"},
+        )
+    found = answered.json()
+    assert found["choices"][0]["message"]["content"] == text
+    return int(found["timings"].get("draft_n_accepted", 0))
