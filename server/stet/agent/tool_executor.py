@@ -18,7 +18,9 @@ from stet.agent.turn import Turn
 from stet.context.context_values import escape_tags
 from stet.llm.model import Completion, Message, StopReason, ToolCall
 from stet.privacy.taint import describe_call_source
+from stet.tools.done import DONE
 from stet.tools.editor_actions import Question
+from stet.tools.tool_errors import FailedEdit
 from stet.tools.tool_state import ToolRun, ToolState
 
 MAX_REPEATS = 3
@@ -82,6 +84,11 @@ MAX_CALLS = 64
 """The most calls of one answer that are executed. A model that repeats itself writes hundreds, and
 the work for each call grows with the number of calls before it."""
 
+NOT_DONE = (
+    "Not finished: `{tool}` failed in the same answer{where}. Correct the call; or, if that can't be "
+    "done, call `done` by itself and say why."
+)
+"""The error of `done` beside an edit that failed."""
 _CALL_CUT_OFF = "Your answer was cut off within this call, so it was not run. Send less at once."
 
 
@@ -112,6 +119,8 @@ class ToolExecutor:
         self._batch_keys = [toolbox.batch_key(call) for call in self._calls[: self._n_whole]]
         self._done: dict[int, ToolOutcome] = {}
         """The outcomes, by index of the call, of calls that were run with an earlier call."""
+        self._failed_edit: tuple[str, FailedEdit] | None = None
+        """The tool and the edit of the first edit that failed, if one has."""
         self._first = len(turn.tool_calls)
         self._turn = turn.with_calls(toolbox.create_run(call) for call in self._calls)
 
@@ -139,7 +148,11 @@ class ToolExecutor:
             return ToolOutcome.failed(_CALL_CUT_OFF)
         if n in self._done:
             return self._done[n]
-        ctx = replace(self._toolbox.ctx, ask_question=partial(self._ask_question, n))
+        ctx = self._toolbox.ctx
+        may_correct = self._failed_edit is not None and not ctx.is_last_round
+        if may_correct and self._calls[n].name == DONE.name:
+            return ToolOutcome.failed(self._not_done())
+        ctx = replace(ctx, ask_question=partial(self._ask_question, n))
         toolbox, key = replace(self._toolbox, ctx=ctx), self._batch_keys[n]
         batch = [k for k, other in enumerate(self._batch_keys) if key is not None and other == key]
         if len(batch) < 2:
@@ -147,6 +160,11 @@ class ToolExecutor:
         outcomes = await toolbox.run_batch([self._calls[k] for k in batch])
         self._done.update(zip(batch, outcomes, strict=True))
         return self._done[n]
+
+    def _not_done(self) -> str:
+        assert self._failed_edit is not None
+        tool, failed = self._failed_edit
+        return NOT_DONE.format(tool=tool, where=f" for {failed.file!r}" if failed.file else "")
 
     async def _ask_question(self, n: int, question: Question) -> str:
         """Put a question of call `n` to the user and return the answer."""
@@ -183,6 +201,8 @@ class ToolExecutor:
         self._store_run(n, run)
         report = self._toolbox.ctx.reader.report
         failed = self._toolbox.failed_edit(self._calls[n], outcome)
+        if failed is not None and self._failed_edit is None:
+            self._failed_edit = self._calls[n].name, failed
         self._turn = replace(
             self._turn,
             failed=(*self._turn.failed, failed) if failed else self._turn.failed,

@@ -178,3 +178,43 @@ async def test_seconds_are_limited() -> None:
     assert turn.state is TurnState.LIMITED
     assert "agent.maxSeconds" in turn.error
     assert len(turn.tool_calls) == 1
+
+
+WRONG = call("edit_file", file="a.py", old_text="z = 9", new_text="z = 1", summary="Z")
+
+
+async def test_done_beside_a_failed_edit_does_not_end_the_turn() -> None:
+    ctx = make_agent(combine(WRONG, DONE), combine(EDIT, DONE))
+    turn = await ctx.ask()
+    assert (turn.state, turn.summary) == (TurnState.COMPLETED, "Done.")
+    assert [len(run.hunks) for run in turn.tool_calls] == [0, 0, 1, 0]
+    results = [one.content for one in ctx.model.requests[1].messages if one.role == "tool"]
+    assert results[-1] == (
+        "Error: Not finished: `edit_file` failed in the same answer for 'a.py'. Correct the call; "
+        "or, if that can't be done, call `done` by itself and say why.\n"
+    )
+
+
+async def test_done_by_itself_ends_the_turn_after_a_failed_edit() -> None:
+    turn = await make_agent(combine(WRONG, DONE), call("done", summary="It can't be done.")).ask()
+    assert (turn.state, turn.summary) == (TurnState.COMPLETED, "It can't be done.")
+
+
+async def test_done_beside_failed_edits_without_end_limits_the_turn() -> None:
+    ctx = make_agent(*[combine(WRONG, DONE)] * 12)
+    turn = await ctx.ask()
+    assert turn.state is not TurnState.RUNNING
+    assert len(ctx.model.requests) < 12
+
+
+async def test_done_beside_an_edit_that_a_rule_refuses_ends_the_turn() -> None:
+    refused = call("create_file", file=".git/config", content="x")
+    ctx = make_agent(combine(refused, DONE))
+    turn = await ctx.ask()
+    assert (turn.state, len(turn.rejected)) == (TurnState.COMPLETED, 1)
+
+
+async def test_done_beside_a_failed_edit_ends_the_last_round() -> None:
+    ctx = make_agent(combine(WRONG, DONE), max_iterations=1)
+    turn = await ctx.ask()
+    assert (turn.state, turn.summary) == (TurnState.COMPLETED, "Done.")
