@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from stet.agent.small.advice import NO_PLACE
 from stet.llm.model import Completion, ToolCall
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
@@ -190,6 +191,7 @@ async def test_answer_without_an_edit_proposes_nothing(
     ):
         turn = await run(editor, question, uri=editor.open("stats.py"))
         assert (turn["state"], turn["hunks"], turn["summary"]) == ("completed", [], summary)
+        assert turn["notes"] == ([NO_PLACE] if summary.startswith("I would") else [])
 
 
 async def test_mode_ask_shows_the_block(root: Path) -> None:

@@ -24,17 +24,26 @@ NO_CALLS_AS_TEXT = (
     "the selected lines, or choose another model."
 )
 
+NO_PLACE = (
+    "Nothing was proposed: the code in the answer replaces nothing in the files that the model was "
+    "shown. Name the function to change, or select it and use rewrite."
+)
+
 
 async def with_advice(turn: Turn, ctx: ToolContext, profile: ModelProfile) -> Turn:
     """Return an ended turn with a note on what to do if the model should have proposed something.
 
-    That is so if a small model says that it is done, or if a model that has called no tool answers
-    with changed code of a file that it was shown.
+    That is so if a small model says that it is done, if a model that has called no tool answers
+    with changed code of a file that it was shown, or if a model that writes blocks of code answers
+    with one that fits no place.
     """
     if turn.ask.mode is not Mode.AGENT or turn.state is not TurnState.COMPLETED:
         return turn
-    if any(run.hunks for run in turn.tool_calls) or profile.edits == "blocks":
+    if any(run.hunks for run in turn.tool_calls):
         return turn
+    if profile.edits == "blocks":  # an answer to a question may have an example
+        is_question = turn.ask.prompt.rstrip().endswith("?")
+        return turn if is_question or not code_blocks(turn.answer) else _with_note(turn, NO_PLACE)
     if turn.tool_calls:
         is_done = turn.tool_calls[-1].tool == "done"
         return _with_note(turn, SMALL_MODEL) if profile.is_short and is_done else turn
