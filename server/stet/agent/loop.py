@@ -265,6 +265,8 @@ class AgentLoop:
             self._other_tools,
             # The definitions stay the same, so that the provider's cached prefix stays valid.
             allowed=services.toolbox.last_round_tools if self._last_round_reason else (),
+            # A call by `done` can end the turn.
+            must_call=self._text_call_tool is not None,
             ceiling=ceiling,
             # In later rounds little time may be left: then the time limit ends the turn.
             patience=None if before.rounds or left == inf else _FIRST_ROUND_SILENCE * left,

@@ -155,6 +155,7 @@ class Request:
         others: Tools that are not described but may be called by name, too.
         allowed: Names of the tools that may be called in this round; empty: all of `tools`. If a
             provider has no such parameter, all tools can be called.
+        must_call: Whether the answer must be a call, where the server can hold the model to that.
         grammar: A GBNF grammar the answer must follow; only models with `obeys_grammar` obey it.
         max_tokens: A limit on the answer, or None for the model's own limit.
         ceiling: The approximate number of tokens at which Stet stops reading an answer; reasoning
@@ -167,6 +168,7 @@ class Request:
     tools: tuple[ToolDefinition, ...] = ()
     others: tuple[ToolDefinition, ...] = ()
     allowed: tuple[str, ...] = ()
+    must_call: bool = False
     grammar: str = ""
     max_tokens: int | None = None
     ceiling: int | None = None

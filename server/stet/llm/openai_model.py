@@ -111,6 +111,10 @@ _NARROWS_TOOLS = frozenset({"openai"})
 """Providers whose API takes `allowed_tools`: of the tools that are sent, only some may be
 called.
 """
+_REQUIRES_CALLS = frozenset({"llamacpp", "vllm"})
+"""Providers whose servers document that they hold the model to a call if one is required: llama.cpp
+by a grammar, vLLM (0.8.3 and later) by structured outputs.
+"""
 
 
 class OpenAIModel:
@@ -257,6 +261,8 @@ class OpenAIModel:
             body["tools"] = [to_api_tool(tool) for tool in request.tools]
             if request.allowed and self.endpoint.provider in _NARROWS_TOOLS:
                 body["tool_choice"] = to_api_tool_choice(request.allowed)
+            elif request.must_call and self.endpoint.provider in _REQUIRES_CALLS:
+                body["tool_choice"] = "required"
             if self._sampling.call_stop:
                 body["stop"] = list(self._sampling.call_stop)
         options = {
