@@ -98,8 +98,14 @@ def test_completions_are_turned_on_and_off_while_neovim_runs(
     editor.wait_for_rows("    return 1")
     assert editor.lua(f"return {mapped}") is True
     editor.keys("<Esc>")
+    asks = "vim.fn.exists('#nvim.lsp.inline_completion:' .. vim.api.nvim_get_current_buf()) == 1"
+    assert editor.lua(f"return {asks}") is True
     editor.lua(change, False)
     editor.wait(f"not {supported}", "the registration is ended")
+    assert editor.lua(f"return {asks}") is False
+    assert editor.lua(f"return {mapped}") is False
+    editor.lua(change, True)
+    editor.wait(f"{supported} and {asks} and {mapped}", "completions are registered again")
 
 
 def test_a_map_of_the_users_is_left_alone(begin: Begin, completions: ServerThread) -> None:

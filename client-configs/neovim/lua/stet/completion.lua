@@ -2,6 +2,7 @@
 local M = {}
 
 local method = 'textDocument/inlineCompletion'
+local enabled_mark = '_lsp_enabled_inline_completion' -- Neovim's own variable of a buffer
 -- Of the maps of insert mode only Neovim's own is taken over: it has what the key does otherwise.
 local own_map = '^vim%.snippet%.jump'
 
@@ -60,6 +61,29 @@ function M.attach(stet, buffer)
   if not (vim.lsp.inline_completion and stet:supports_method(method, buffer)) then return end
   vim.lsp.inline_completion.enable(true, { client_id = stet.id, bufnr = buffer })
   set_key(buffer)
+end
+
+-- Show no more completions in a buffer, and give the key back.
+local function detach(stet, buffer)
+  -- Neovim 0.12 ends a client's completions only where the buffer has them enabled, too. Enabling them
+  -- there for all clients would show those of other servers.
+  local before = vim.b[buffer][enabled_mark]
+  vim.b[buffer][enabled_mark] = true
+  vim.lsp.inline_completion.enable(false, { client_id = stet.id, bufnr = buffer })
+  vim.b[buffer][enabled_mark] = before
+  for _, map in ipairs(vim.api.nvim_buf_get_keymap(buffer, 'i')) do
+    if is_ours(map) then vim.keymap.del('i', map.lhs, { buffer = buffer }) end
+  end
+end
+
+-- Handle the end of a registration: Neovim 0.12 would go on asking in the buffers that are open.
+function M.unregister(err, params, context)
+  local stet = vim.lsp.get_client_by_id(context.client_id)
+  local is_ended = vim.iter(params.unregisterations):any(function(one) return one.method == method end)
+  for _, buffer in ipairs(stet and is_ended and vim.tbl_keys(stet.attached_buffers) or {}) do
+    detach(stet, buffer)
+  end
+  return vim.lsp.handlers['client/unregisterCapability'](err, params, context)
 end
 
 -- Handle a registration of the server: completions are registered when the user turns them on.

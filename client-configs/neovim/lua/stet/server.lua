@@ -68,6 +68,7 @@ function M.configuration()
     },
     handlers = {
       ['client/registerCapability'] = function(...) return require('stet.completion').register(...) end,
+      ['client/unregisterCapability'] = function(...) return require('stet.completion').unregister(...) end,
       ['window/showMessage'] = function(...) return require('stet.hints').show_message(...) end,
       ['window/showMessageRequest'] = messages.show_question,
       ['window/showDocument'] = function(...) return require('stet.chat_window').show_document(...) end,
