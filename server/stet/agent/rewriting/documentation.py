@@ -21,9 +21,18 @@ MAX_PLACES = 8
 MAX_CHARACTERS = 4000
 """The most characters of one function that the embedded model can read beside the examples."""
 
-_REQUEST_WORDS = re.compile(
-    r"\b(doc ?strings?|document|documentation|doc comments?|jsdoc|comments?)\b", re.IGNORECASE
+_THINGS = r"(?:doc ?strings?|documentation|doc comments?|jsdoc|comments?)"
+_REQUEST = re.compile(
+    r"^\W*(?:please\s+)?(?:document|comment)\b"
+    r"|\b(?:add|append|create|generate|give|improve|insert|missing|needs?|provide|put|update|write)\b"
+    rf"[^.!?]{{0,60}}?\b{_THINGS}\b"
+    rf"|^\W*(?:(?:an?|one|please|short|some|the)\W+){{0,2}}{_THINGS}\W*(?:please\W*)?$"
+    r"|\b(?:dokumentiere|kommentiere)\b"
+    r"|\b(?:doc ?strings?|dokumentation|kommentare?)\b.{0,30}\b(?:ergänzen|hinzufügen|schreiben)\b"
+    r"|\b(?:ergänze|schreibe?|füge)\b.{0,60}?\b(?:doc ?strings?|dokumentation|kommentare?)\b",
+    re.IGNORECASE,
 )
+"""A request that asks for documentation, in English or German, and does not only mention it."""
 # Without a list, a tiny model writes "this is a bit of a complex function"; a sentence that
 # begins with a verb describes the code. A full stop ends it, except inside a dotted name.
 _VERBS = (
@@ -100,7 +109,7 @@ class _DocumentationSlot:
 def wants_documentation(passage: RewritePassage) -> bool:
     """Return whether the user asks for a docstring or a comment, and the text is not prose."""
     known_prose = passage.is_prose and passage.language
-    return not known_prose and _REQUEST_WORDS.search(passage.prompt) is not None
+    return not known_prose and _REQUEST.search(passage.prompt) is not None
 
 
 def plan(passage: RewritePassage, *, is_tiny: bool) -> RewritePlan:
