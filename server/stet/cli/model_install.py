@@ -2,8 +2,8 @@
 
 import asyncio
 import shutil
-from collections.abc import Mapping
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +11,12 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from stet.cli.terminal import CliError, Terminal
-from stet.llm.embedded.speed import MEASURED_SECONDS, estimate_speed, measure_speed
+from stet.llm.embedded.speed import (
+    MEASURED_SECONDS,
+    estimate_speed,
+    measure_shape,
+    measure_speed,
+)
 from stet.llm.weights import model_folder
 from stet.llm.weights.catalog import (
     CATALOG,
@@ -35,6 +40,8 @@ ROOM = 4 * GB
 """The free space on the disk below which the small model is the default."""
 LARGE = 500_000_000
 """The download, in bytes, from which on a user at a terminal is asked."""
+SHAPES_SECONDS = 6.0
+"""How long the models that are not installed are measured, all together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +191,16 @@ def _offer(terminal: Terminal, folder: Path) -> ModelWeights:
     Raises:
         CliError: If the user chooses none.
     """
-    with terminal.working("measuring the speed of this machine"):
-        speeds = asyncio.run(_speeds(folder))
     memory, disk = free_memory(), _free_disk(folder)
+    speeds = Speeds({}, {})
+    # Ctrl-C ends the measurement and no more; what was measured is shown.
+    with (
+        suppress(KeyboardInterrupt),
+        terminal.working("measuring the speed of this machine (Ctrl-C: skip)"),
+    ):
+        asyncio.run(_measure(speeds, folder, memory))
     for one in CATALOG:
-        for line in _describe(one, speeds[one.size]):
+        for line in _describe(one, speeds.describe(one)):
             terminal.say(line)
     default = default_model(memory, disk)
     known = "an unknown amount of" if memory is None else f"{memory / GB:.1f} GB of"
@@ -200,27 +212,44 @@ def _offer(terminal: Terminal, folder: Path) -> ModelWeights:
     return named_weights(answer or default.size)
 
 
-async def _speeds(folder: Path) -> dict[str, str]:
-    """Return the speed of each model by size, and how it is known.
-
-    An installed model is measured; the speed of another is estimated from it.
-    """
-    measured: dict[str, float] = {}
+async def _measure(speeds: "Speeds", folder: Path, memory: int | None) -> None:
+    """Measure the installed models, and the shapes of those that are not and that fit in memory."""
     for local in installed_models(folder):
         if speed := await measure_speed(local, System()):
-            measured[local.size] = speed
-    return {one.size: _speed_of(one, measured) for one in CATALOG}
+            speeds.installed[local.size] = speed
+    until = time.monotonic() + SHAPES_SECONDS
+    for one in CATALOG:
+        if one.size in speeds.installed or (memory is not None and one.memory > memory):
+            continue
+        if speed := await measure_shape(one, System(), until - time.monotonic()):
+            speeds.shapes[one.size] = speed
 
 
-def _speed_of(model: CatalogModel, measured: Mapping[str, float]) -> str:
-    """Return the speed of a model in words."""
-    if (speed := measured.get(model.size)) is not None:
-        return f"{speed:.0f} tokens a second (measured here in {MEASURED_SECONDS:.0f} s)"
-    for other in CATALOG:
-        if other.size in measured:
-            speed = estimate_speed(model, other, measured[other.size])
-            return f"about {speed:.0f} tokens a second (estimated from {other.size}, measured here)"
-    return f"{model.tokens_per_second:.0f} tokens a second (measured on a cloud machine)"
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """What was measured on this machine: tokens a second, by the size of a model.
+
+    Attributes:
+        installed: The speeds of installed models.
+        shapes: The speeds of models of the same shape with random weights.
+    """
+
+    installed: dict[str, float]
+    shapes: dict[str, float]
+
+    def describe(self, model: CatalogModel) -> str:
+        """Return the speed of a model in words, and how it is known."""
+        if (speed := self.installed.get(model.size)) is not None:
+            return f"{speed:.0f} tokens a second (measured here in {MEASURED_SECONDS:.0f} s)"
+        if (speed := self.shapes.get(model.size)) is not None:
+            return f"about {speed:.0f} tokens a second (measured here with random weights)"
+        for other in CATALOG:
+            known = self.installed.get(other.size) or self.shapes.get(other.size)
+            if known is not None:
+                speed = estimate_speed(model, other, known)
+                from_other = f"estimated from {other.size}, measured here"
+                return f"about {speed:.0f} tokens a second ({from_other})"
+        return f"{model.tokens_per_second:.0f} tokens a second (measured on a cloud machine)"
 
 
 def _describe(model: CatalogModel, speed: str) -> tuple[str, ...]:

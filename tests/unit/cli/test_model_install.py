@@ -1,11 +1,10 @@
 """What `stet model install` offers, and the model that it takes by default."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from stet.cli.model_install import InstallRequest, _speed_of, default_model, install
+from stet.cli.model_install import InstallRequest, Speeds, default_model, install
 from stet.cli.terminal import CliError
 from stet.llm.weights import model_folder
 from stet.llm.weights.catalog import CATALOG
@@ -31,24 +30,38 @@ def test_default_model_leaves_half_of_the_memory_and_room_on_the_disk(
 
 
 @pytest.mark.parametrize(
-    ("measured", "speeds"),
+    ("speeds", "described"),
     [
         (
-            {},
+            Speeds({}, {}),
             [
                 "41 tokens a second (measured on a cloud machine)",
                 "6 tokens a second (measured on a cloud machine)",
             ],
         ),
         (
-            {"small": 82.0},
+            Speeds({}, {"small": 82.0, "medium": 20.4}),
+            [
+                "about 82 tokens a second (measured here with random weights)",
+                "about 20 tokens a second (measured here with random weights)",
+            ],
+        ),
+        (
+            Speeds({"small": 82.0}, {}),
             [
                 "82 tokens a second (measured here in 5 s)",
                 "about 12 tokens a second (estimated from small, measured here)",
             ],
         ),
         (
-            {"small": 82.0, "medium": 20.4},
+            Speeds({}, {"small": 82.0}),
+            [
+                "about 82 tokens a second (measured here with random weights)",
+                "about 12 tokens a second (estimated from small, measured here)",
+            ],
+        ),
+        (
+            Speeds({"small": 82.0, "medium": 20.4}, {"small": 1.0}),
             [
                 "82 tokens a second (measured here in 5 s)",
                 "20 tokens a second (measured here in 5 s)",
@@ -56,8 +69,8 @@ def test_default_model_leaves_half_of_the_memory_and_room_on_the_disk(
         ),
     ],
 )
-def test_speed_says_how_it_is_known(measured: Mapping[str, float], speeds: list[str]) -> None:
-    assert [_speed_of(one, measured) for one in CATALOG] == speeds
+def test_speed_says_how_it_is_known(speeds: Speeds, described: list[str]) -> None:
+    assert [speeds.describe(one) for one in CATALOG] == described
 
 
 def test_weights_without_a_runtime_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

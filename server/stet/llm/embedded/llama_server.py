@@ -31,11 +31,7 @@ LOOKUP_WORDS, LOOKUP_DRAFT = 6, 24
 def main() -> None:
     """Read the options, load the model, serve until stdin ends."""
     order = json.loads(sys.stdin.readline())
-    answer = os.dup(1)
-    # llama.cpp prints on both: its output must not mix with the answer line or fill a pipe.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+    answer = silence()
     reply: dict[str, object]
     try:
         server = serve(order)
@@ -46,6 +42,18 @@ def main() -> None:
     if server is not None:
         sys.stdin.read()
     os._exit(0)  # the server's threads would delay an ordinary exit
+
+
+def silence() -> int:
+    """Discard what is printed from now on; return a descriptor of the old stdout.
+
+    llama.cpp prints on both streams: its output must not mix with the answer or fill a pipe.
+    """
+    answer = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    return answer
 
 
 def free_threads(most: int) -> int:
@@ -75,8 +83,12 @@ def describe_failure(error: BaseException) -> dict[str, object]:
     return {"error": f"{type(error).__name__}: {error}", "kind": kind}
 
 
-def serve(order: Mapping[str, Any]) -> Any:
+def serve(order: Mapping[str, Any], n_threads: int | None = None) -> Any:
     """Load the model and listen. Return the server, which stops when it is garbage-collected.
+
+    Args:
+        order: The options.
+        n_threads: The number of threads; by default those of the option that are free now.
 
     Raises:
         ImportError: If llama.cpp can't be loaded.
@@ -91,7 +103,8 @@ def serve(order: Mapping[str, Any]) -> Any:
     params.api_keys = [order["key"]]
     params.n_ctx = order["context"]
     params.n_parallel = 1
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = free_threads(order["threads"])
+    n_threads = n_threads or free_threads(order["threads"])
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = n_threads
     params.n_threads_http = 2
     params.use_jinja = True
     params.offline = True

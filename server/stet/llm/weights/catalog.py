@@ -8,6 +8,8 @@ small; a difference of one or two means nothing.
 import re
 from dataclasses import dataclass
 
+from stet.llm.weights.model_shape import Q4_1, Q4_K, Q6_K, Q8_0, ModelShape
+
 _HUB_ADDRESS = re.compile(
     r"hf:(?P<repository>[\w-][\w.-]{0,95}/[\w-][\w.-]{0,95})"
     r"/(?P<file>(?:[\w-][\w.-]*/){0,4}[\w-][\w.-]*\.gguf)@(?P<revision>[0-9a-f]{40})",
@@ -86,6 +88,7 @@ class CatalogModel:
         n_parameters: The number of parameters.
         context_tokens: The context window that it is run with.
         tokens_per_second: The speed on one thread of a cloud machine, for a rough comparison.
+        shape: What its speed on another machine is measured with.
     """
 
     size: str
@@ -97,6 +100,7 @@ class CatalogModel:
     n_parameters: int
     context_tokens: int
     tokens_per_second: float
+    shape: ModelShape
 
 
 SMALL = CatalogModel(
@@ -123,6 +127,20 @@ SMALL = CatalogModel(
     n_parameters=134_515_008,
     context_tokens=4096,
     tokens_per_second=41,
+    shape=ModelShape(
+        architecture="llama",
+        n_layers=30,
+        width=576,
+        inner_width=1536,
+        n_heads=9,
+        n_cached_heads=3,
+        n_tokens=49_152,
+        embedding=Q8_0,
+        output=None,
+        matrix=Q4_1,
+        wide_matrix=Q4_1,
+        has_bias=False,
+    ),
 )
 
 _CODER_PART = 52_428_800
@@ -159,6 +177,20 @@ MEDIUM = CatalogModel(
     n_parameters=1_777_088_000,
     context_tokens=8192,
     tokens_per_second=6,
+    shape=ModelShape(
+        architecture="qwen2",
+        n_layers=28,
+        width=1536,
+        inner_width=8960,
+        n_heads=12,
+        n_cached_heads=2,
+        n_tokens=151_936,
+        embedding=Q4_K,
+        output=Q6_K,
+        matrix=Q4_K,
+        wide_matrix=Q6_K,
+        has_bias=True,
+    ),
 )
 
 CATALOG = (SMALL, MEDIUM)
