@@ -12,6 +12,7 @@ from dataclasses import replace
 from stet.agent.prompts import prompt
 from stet.agent.rewriting.oneshot import MARK, new_text
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, example_messages
+from stet.agent.small.import_merge import with_needed_imports
 from stet.agent.turn import TurnFailed
 from stet.llm.model import Request
 from stet.outline.line_definitions import defined_name
@@ -50,6 +51,7 @@ def plan(passage: RewritePassage) -> RewritePlan:
 
     def finish(answers: Sequence[str]) -> str:
         text = new_text(answers[0], inner, MARK)
+        text = "".join(with_needed_imports(split_lines(text), split_lines(code)))
         _check_definitions(text, passage)
         return _indented(text, indent)
 

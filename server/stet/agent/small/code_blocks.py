@@ -19,7 +19,7 @@ from stet.agent.small.definition_merge import (
     stripped,
 )
 from stet.agent.small.edit_target import code_names
-from stet.agent.small.import_merge import LineEdit
+from stet.agent.small.import_merge import LineEdit, with_needed_imports
 from stet.outline.indent_outline import is_code
 from stet.text.reindent import indent_of
 
@@ -103,6 +103,7 @@ def block_edits(
         return None
     if is_code(ending) and outline_of_lines(dedented(new), ending):
         new = _without_unasked(dedented(new), old, ending, request)
+        new = _with_needed_imports(new, old, ending)
         edits = DefinitionMerge(new, old, ending, request).edits()
     else:
         edits = _by_likeness(new, old)
@@ -130,6 +131,18 @@ def _without_unasked(
         lines[one.first : one.first + len(stripped(new[one.first : one.end]))] = stripped(
             old[before.first : before.end]
         )
+    return lines
+
+
+def _with_needed_imports(new: Sequence[str], old: Sequence[str], ending: str) -> list[str]:
+    """Return a block with the imports inside of functions that it has left out but uses."""
+    ours = {one.name: one for one in reversed(outermost(outline_of_lines(old, ending)))}
+    others = "".join(line for line in (*new, *old) if not line[:1].isspace())
+    lines = list(new)
+    for one in reversed(outermost(outline_of_lines(new, ending))):
+        if (before := ours.get(one.name)) is not None:
+            was = dedented(old[before.first : before.end])
+            lines[one.first : one.end] = with_needed_imports(new[one.first : one.end], was, others)
     return lines
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from stet.agent.small.edit_target import IDENTIFIER
 
@@ -11,6 +12,10 @@ LEAST_LIKENESS = 0.6
 """The least share of equal text between an import and the one that replaces it."""
 _KEYWORDS = frozenset({"import", "from", "as", "include", "using", "use", "require", "const"})
 _IMPORT = re.compile(r"(?:import|from|#include|using|use|require)\b.*|const .*\brequire\(.*")
+
+_PYTHON_IMPORT = re.compile(
+    r"[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?P<names>[\w., ]+?)[ \t]*(?:#.*)?$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,37 @@ def import_edits(
         yield LineEdit(places[-1] + 1, places[-1], "".join(imports))
     elif imports:
         yield _first_imports(imports, old)
+
+
+def with_needed_imports(new: Sequence[str], old: Sequence[str], others: str = "") -> list[str]:
+    """Return the new lines of a function with the imports in the old ones that were left out.
+
+    An import is put back if its names are still used, after the line that it followed.
+
+    Args:
+        new: The new lines.
+        old: The old lines.
+        others: The imports outside the function.
+    """
+    lines = list(new)
+    for before, line in pairwise(old):
+        names = _imported_names(line) if line[:1].isspace() else set()
+        bound = {name for one in (*lines, *others.splitlines()) for name in _imported_names(one)}
+        if not names & set(IDENTIFIER.findall("".join(lines))) or names & bound:
+            continue
+        place = next((n for n, one in enumerate(lines, 1) if one.strip() == before.strip()), None)
+        if place is not None and before.strip():
+            lines.insert(place, line)
+    return lines
+
+
+def _imported_names(line: str) -> set[str]:
+    """Return the names that an import of Python binds; empty for another line."""
+    found = _PYTHON_IMPORT.match(line)
+    if found is None:
+        return set()
+    parts = (part.partition(" as ") for part in found["names"].split(","))
+    return {(alias or name).strip().partition(".")[0] for name, _, alias in parts} - {"*", ""}
 
 
 def _first_imports(imports: Sequence[str], old: Sequence[str]) -> LineEdit:

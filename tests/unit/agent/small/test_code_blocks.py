@@ -139,6 +139,43 @@ def test_imports_of_a_block_are_merged(head: str, body: str, edited: str) -> Non
     assert "".join(lines) == f"{edited}\n\ndef f():\n    {body}\n"
 
 
+INNER = '''\
+import os
+
+
+def f(n):
+    """Round."""
+    import math
+    from json import dumps as text
+    n = n + 1
+    return text(math.ceil(n))
+'''
+
+
+@pytest.mark.parametrize(
+    ("body", "edited"),
+    [
+        pytest.param(
+            "    return text(math.ceil(n))\n",
+            "    import math\n    from json import dumps as text\n    return text(math.ceil(n))\n",
+            id="both are still used",
+        ),
+        pytest.param("    return -(-n // 1)\n", "    return -(-n // 1)\n", id="none is used"),
+        pytest.param(
+            "    import math\n    return math.ceil(n)\n",
+            "    import math\n    return math.ceil(n)\n",
+            id="the block has it",
+        ),
+    ],
+)
+def test_import_inside_a_function_stays_while_it_is_used(body: str, edited: str) -> None:
+    head = 'def f(n):\n    """Round."""\n'
+    lines = INNER.splitlines(keepends=True)
+    for one in block_edits(head + body, INNER, ".py") or ():
+        lines[one.first - 1 : one.last] = [one.text]
+    assert "".join(lines) == f"import os\n\n\n{head}{edited}"
+
+
 NOTE = "# Weather\n\nIt shows the wether of today.\n\n## Usage\n\nRun it.\n"
 
 
