@@ -15,6 +15,7 @@ from stet.system.system import System
 from tests.support.local_models import medium_model, small_model
 
 SECONDS = 60.0
+PAIRS = 4
 
 
 @pytest.fixture
@@ -72,8 +73,13 @@ async def test_measured_shape_is_about_as_fast_as_the_model(
     temporary: Path, model: CatalogModel
 ) -> None:
     local: LocalModel = small_model() if model is SMALL else medium_model()
-    estimated = await measure_shape(model, System(), SECONDS)
-    measured = await measure_speed(local, System())
-    assert estimated is not None
-    assert measured is not None
-    assert 1 / 2 < estimated / measured < 2
+    ratios = []
+    for _ in range(PAIRS):  # another process may take a processor in the middle of a pair
+        estimated = await measure_shape(model, System(), SECONDS)
+        measured = await measure_speed(local, System())
+        assert estimated is not None
+        assert measured is not None
+        ratios.append(estimated / measured)
+        if 1 / 2 < ratios[-1] < 2:
+            return
+    raise AssertionError(f"not within a factor of 2: {ratios}")
