@@ -7,7 +7,7 @@ import pytest
 
 from tests.editors.scripts import edit
 from tests.editors.test_vscode_hunks import DRAWN
-from tests.editors.test_vscode_keys import offered
+from tests.editors.test_vscode_keys import wait_for_offer
 from tests.editors.vscode import VSCode
 from tests.editors.vscode_session import Starts
 
@@ -44,7 +44,7 @@ def test_next_hunk_stops_where_the_keys_and_the_palette_decide(vscode: Starts) -
     editor.keys("Control+Home")
     editor.stet("ArrowDown")
     editor.see('[id="status.editor.selection"]:has-text("Ln 4, Col 1")')
-    assert offered(editor) >= {"Accept Hunk", "Reject Hunk"}
+    wait_for_offer(editor, {"Accept Hunk", "Reject Hunk"})
     editor.stet("y")
     editor.wait_for_text("one\ntwo\n\nnew\nthree\n")
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from tests.editors import scenario as given
 from tests.editors.scenario import AMOUNT, EMPTY, LABEL
 from tests.editors.vscode import VSCode
+from tests.editors.vscode_screen import DEADLINE
 from tests.editors.vscode_session import Starts
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -115,23 +117,36 @@ def bindings(text: str) -> Any:
 
 def test_palette_offers_what_can_be_done_here(vscode: Starts) -> None:
     editor = vscode(dict(given.FILES), script=given.script())
-    before = offered(editor)
-    assert before >= ALWAYS | {"Ask or Instruct…", "Search…", "Open Chat"}
-    assert before.isdisjoint(DECIDING | ON_A_HUNK | {"Cancel Turn", "Answer Question…"})
+    wait_for_offer(
+        editor,
+        ALWAYS | {"Ask or Instruct…", "Search…", "Open Chat"},
+        without=DECIDING | ON_A_HUNK | {"Cancel Turn", "Answer Question…"},
+    )
     editor.stet("a")
     editor.fill(given.TIDY)
     editor.wait_for_status("Stet: 4 hunks")
     editor.click_line("def total(prices):")
-    on_no_hunk = offered(editor)
-    assert on_no_hunk >= DECIDING | {"Accept All Hunks in File"}
-    assert on_no_hunk.isdisjoint(ON_A_HUNK)
+    wait_for_offer(editor, DECIDING | {"Accept All Hunks in File"}, without=ON_A_HUNK)
     editor.click_line(LABEL.old)
-    assert offered(editor) >= DECIDING | ON_A_HUNK
+    wait_for_offer(editor, DECIDING | ON_A_HUNK)
     editor.go_to("stock.py")
     editor.click_line(EMPTY.old)
     editor.stet("Shift+n")
     editor.wait_for_status("Stet: 2 hunks")
-    assert offered(editor).isdisjoint(ON_A_HUNK | {"Accept All Hunks in File"})
+    wait_for_offer(editor, DECIDING, without=ON_A_HUNK | {"Accept All Hunks in File"})
+
+
+def wait_for_offer(
+    editor: VSCode, wanted: set[str], *, without: set[str] | frozenset[str] = frozenset()
+) -> None:
+    """Open the palette until it lists the wanted commands, and none of the others.
+
+    The extension sets context keys a moment after the cursor has moved, and an open palette keeps
+    the commands that it listed first.
+    """
+    until = time.monotonic() + DEADLINE
+    while not ((now := offered(editor)) >= wanted and now.isdisjoint(without)):
+        assert time.monotonic() < until, f"missing {wanted - now}, too many {now & without}"
 
 
 def offered(editor: VSCode) -> set[str]:
