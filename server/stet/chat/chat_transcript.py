@@ -13,6 +13,7 @@ from urllib.parse import quote
 from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, describe_failures, time_of
 from stet.chat.answer_markdown import AnswerMarkdown, answer_markdown
 from stet.chat.chat_layout import escape_markdown
+from stet.llm.model import display_name
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape_line
 from stet.text.render import counted
@@ -252,7 +253,7 @@ def _figures(turn: Turn) -> str:
     if turn.cost is not None:
         parts.append(f"cost {turn.cost:.4f}")
     if turn.model:
-        parts.append(_plain(turn.model))
+        parts.append(_plain(display_name(turn.model)))
     return " · ".join(parts)
 
 

@@ -14,6 +14,7 @@ from stet.cli import hunk_review
 from stet.cli.answer_view import AnswerView, can_show
 from stet.cli.files import FileArgument, save
 from stet.cli.terminal import CliError, LineReader, Terminal, coloured, hunk_diff
+from stet.llm.model import display_name
 from stet.lsp.headless.headless_client import (
     AnswerPiece,
     CommandFailed,
@@ -429,7 +430,7 @@ def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
     # A reason that was already shown as the turn's error is left out.
     why = "" if model.get("why") == turn.get("error") else model.get("why")
     provider = ": ".join(filter(None, (model.get("provider"), why)))
-    name = turn.get("model") or model.get("model")
+    name = display_name(turn.get("model") or model.get("model") or "")
     used = f"{name} ({provider})" if name else provider
     parts = [
         used if model.get("provider") else "no model",

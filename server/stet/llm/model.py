@@ -307,9 +307,17 @@ class ToolsUnsupported(ModelRefused):
         self.is_certain = is_certain
 
 
+WEIGHTS = ".gguf"
+"""The ending of a file of weights."""
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_MESSAGE = 4
 """The tokens of role and delimiters in the chat templates of well-known models."""
+
+
+def display_name(name: str) -> str:
+    """Return the name of a model for the user; a server may name a model by the path of its file."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return last[: -len(WEIGHTS)] if last.lower().endswith(WEIGHTS) else name
 
 
 def estimate_tokens(text: str) -> int:

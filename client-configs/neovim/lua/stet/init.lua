@@ -35,7 +35,7 @@ function M.start()
     local value, token = event.data.params.value, event.data.params.token
     local doing = (value.message or '') .. ' · ' .. value.title:gsub('^Stet: ', '')
     status.note_work(stet.id, token, value.kind ~= 'end' and doing or nil)
-    messages.show_progress(value.title .. ' · ' .. (value.message or ''))
+    messages.show_progress('Stet: ' .. doing)
   end)
   vim.api.nvim_create_autocmd({ 'LspAttach', 'DiagnosticChanged' }, { group = group, callback = function()
     status.update()

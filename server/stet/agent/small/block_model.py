@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -37,6 +38,8 @@ NOTHING_CHANGED = (
     "change, or select the lines and use rewrite."
 )
 PROPOSED = "Changed {files}."
+MAX_SUMMARY = 100
+"""The most characters of the request that are the summary of its hunks."""
 _OPENING = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SENTENCE = re.compile(r"[^\n`]{3,300}?[.!](?=\s|\Z)")
 _BLANK_LINES = re.compile(r"\n\s*\n")
@@ -112,7 +115,7 @@ class BlockModel(ModelWrapper):
             may_create="create_file" in tools,
         )
         found = await asyncio.to_thread(placement.place, blocks)
-        calls = _calls(target for _, target in found)
+        calls = _calls((target for _, target in found), self._request)
         if not calls:
             return self._without_edit(answer, [target for _, target in found])
         text, end = "", 0
@@ -144,8 +147,8 @@ class BlockModel(ModelWrapper):
         return {name: one for name, one in files.items() if self._file in (None, name)}
 
 
-def _calls(targets: Iterable[BlockTarget]) -> tuple[ToolCall, ...]:
-    """Return the calls for the edits; of edits of the same lines, only the last."""
+def _calls(targets: Iterable[BlockTarget], request: str) -> tuple[ToolCall, ...]:
+    """Return the calls for the edits of a request; of edits of the same lines, only the last."""
     taken: dict[str, list[LineEdit]] = {}
     calls: list[ToolCall] = []
     for target in reversed(list(targets)):
@@ -154,16 +157,21 @@ def _calls(targets: Iterable[BlockTarget]) -> tuple[ToolCall, ...]:
             if any(edit.first <= one.last and one.first <= edit.last for one in others):
                 continue
             others.append(edit)
-            calls.append(_edit_call(target.file, edit))
+            calls.append(_edit_call(target.file, edit, request))
     return tuple(reversed(calls))
 
 
-def _edit_call(file: str, edit: LineEdit) -> ToolCall:
+def _edit_call(file: str, edit: LineEdit, request: str) -> ToolCall:
+    """Return the call for an edit; its summary for the user is the request."""
     if not edit.first:
         return _call("create_file", {"file": file, "content": edit.text})
     is_insertion = edit.last < edit.first
     position = f"insert:{edit.first}" if is_insertion else f"replace:{edit.first}-{edit.last}"
-    return _call("edit_file", {"file": file, "position": position, "content": edit.text})
+    arguments = {"file": file, "position": position, "content": edit.text}
+    return _call(
+        "edit_file",
+        arguments | {"summary": textwrap.shorten(request, MAX_SUMMARY, placeholder="…")},
+    )
 
 
 def _call(name: str, arguments: dict[str, str]) -> ToolCall:

@@ -186,12 +186,28 @@ def _question(
             lines = lines_around(document, around[0] if around else line, limit)
         parts.append(file_text(name, document, lines))
         if place is not None and not place.is_empty:
-            last = place.end.line + (1 if place.end.character else 0)
-            parts.append(f"Selected:\n\n{fenced_lines(document, place.start.line, last)}")
+            first, end = _selected_lines(document, outline, place, ask.mode)
+            parts.append(f"Selected:\n\n{fenced_lines(document, first, end)}")
         elif place is not None and not is_named:
             inner = [one for one in outline if one.first <= place.start.line < one.end]
             parts += [f"The cursor is in `{inner[-1].name}`."] if inner else []
     return "\n\n".join((*parts, ask.prompt))
+
+
+def _selected_lines(
+    document: TextDocument, outline: Sequence[Definition], place: Range, mode: Mode
+) -> Lines:
+    """Return the lines of a selection; for an edit, those of the function around the selection.
+
+    A small model that is shown a part of a function writes a part of it, which fits no place. Some
+    editors always have a selection, of one character at least.
+    """
+    first = place.start.line
+    end = place.end.line + (1 if place.end.character else 0)
+    around = lines_at(outline, first) if mode is Mode.AGENT else None
+    if around is None or not around[0] <= first < end <= around[1] or not fits(document, around):
+        return first, end
+    return around
 
 
 def _question_lines(

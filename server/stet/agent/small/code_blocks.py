@@ -1,8 +1,8 @@
 """The fenced blocks of an answer, and the lines of a file that a block replaces.
 
 The functions and classes of a block replace those of the file that have their names. A block with
-all definitions of the file replaces the whole file; a block without definitions replaces the file
-or the paragraph that it resembles most.
+all definitions of the file replaces the whole file; a block without definitions replaces what it
+resembles most: the file, a paragraph or the body of a function.
 """
 
 import re
@@ -20,6 +20,7 @@ from stet.agent.small.definition_merge import (
 )
 from stet.agent.small.edit_target import code_names
 from stet.agent.small.import_merge import LineEdit, with_needed_imports
+from stet.outline.definition import Definition
 from stet.outline.indent_outline import is_code
 from stet.text.reindent import indent_of
 
@@ -37,6 +38,8 @@ _FENCE = re.compile(
 )
 PATH = re.compile(r"(?:[\w.-]+/)*[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,9}")
 """A path with an ending in a text; it may be something else, such as `os.path`."""
+_CLOSING = frozenset({"}", "};", "},", "end"})
+"""Lines that end a body without being a part of it."""
 _PLACEHOLDER = re.compile(
     r"^[ \t]*(?:#|//|--|;|/\*|<!--)?[ \t]*(?:\.{3}|\u2026|(?:the )?rest of|\(?unchanged|existing code|"
     r"other (?:functions|methods|code)).*$",
@@ -106,7 +109,7 @@ def block_edits(
         new = _with_needed_imports(new, old, ending)
         edits = DefinitionMerge(new, old, ending, request).edits()
     else:
-        edits = _by_likeness(new, old)
+        edits = _by_likeness(new, old, outline_of_lines(old, ending) if is_code(ending) else ())
     if edits is None:
         return None
     changing = [one for one in edits if one.text != "".join(old[one.first - 1 : one.last])]
@@ -155,16 +158,22 @@ def _disjoint(edits: Sequence[LineEdit]) -> tuple[LineEdit, ...]:
     return tuple(found)
 
 
-def _by_likeness(new: Sequence[str], old: Sequence[str]) -> list[LineEdit] | None:
-    """Return the edit of the whole file or of the paragraph that is most like a block."""
+def _by_likeness(
+    new: Sequence[str], old: Sequence[str], outline: Sequence[Definition]
+) -> list[LineEdit] | None:
+    """Return the edit of the lines that are most like a block without definitions.
+
+    These are the whole file, a paragraph, or the body of a function; a line that begins a
+    definition of `outline` is never replaced.
+    """
     whole = SequenceMatcher(None, old, new, autojunk=False)
     n_equal = sum(size for _, _, size in whole.get_matching_blocks())
-    if n_equal >= LEAST_LIKENESS * len(old):
+    if n_equal >= LEAST_LIKENESS * len(old) and not outline:
         return [LineEdit(1, len(old), "".join(new))]
-    text, best = "".join(stripped(new)).strip(), (0.0, 0, 0)
-    for first, end in _paragraphs(old):
-        paragraph = "".join(old[first:end]).strip()
-        likeness = SequenceMatcher(None, paragraph, text, autojunk=False)
+    text, best = "".join(dedented(stripped(new))).strip(), (0.0, 0, 0)
+    for first, end in _replaceable(old, outline):
+        old_text = "".join(dedented(old[first:end])).strip()
+        likeness = SequenceMatcher(None, old_text, text, autojunk=False)
         if likeness.real_quick_ratio() > best[0] and likeness.quick_ratio() > best[0]:
             best = max(best, (likeness.ratio(), first, end))
     likeness_of_best, first, end = best
@@ -173,6 +182,48 @@ def _by_likeness(new: Sequence[str], old: Sequence[str]) -> list[LineEdit] | Non
     indent = indent_of(old[first])
     lines = [f"{indent}{line}" if line.strip() else line for line in dedented(stripped(new))]
     return [LineEdit(first + 1, end, "".join(lines))]
+
+
+def _replaceable(lines: Sequence[str], outline: Sequence[Definition]) -> Iterator[tuple[int, int]]:
+    """Yield half-open ranges: bodies of functions, and paragraphs without a head or a docstring."""
+    protected = {one.first for one in outline}
+    for one in outline:
+        if (body := _body(lines, one)) is not None:
+            code = _without_docstring(lines, *body)
+            protected.update(range(body[0], code[0]))
+            if not one.is_type:
+                yield from (body, code)
+    for first, end in _paragraphs(lines):
+        if protected.isdisjoint(range(first, end)):
+            yield first, end
+
+
+def _body(lines: Sequence[str], function: Definition) -> tuple[int, int] | None:
+    """Return the lines after the signature of a function; None if the signature has no end."""
+    opening = (
+        number
+        for number in range(function.first, function.end)
+        if lines[number].rstrip().endswith((":", "{"))
+    )
+    if (last := next(opening, None)) is None:
+        return None
+    first = last + 1
+    end = first + len(stripped(lines[first : function.end]))
+    if end > first and lines[end - 1].strip() in _CLOSING:
+        end -= 1
+    return (first, end) if first < end else None
+
+
+def _without_docstring(lines: Sequence[str], first: int, end: int) -> tuple[int, int]:
+    """Return the lines of a body after its docstring; all lines if there is nothing else."""
+    quotes = lines[first].strip()[:3]
+    if quotes not in {'"""', "'''"}:
+        return first, end
+    number, rest = first, lines[first].strip()[3:]
+    while quotes not in rest and number + 1 < end:
+        number += 1
+        rest = lines[number]
+    return (number + 1, end) if number + 1 < end else (first, end)
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,6 @@ from stet.text.reindent import indent_of
 _ADDS = re.compile(
     r"\b(?:add|write|create|implement|extract|split|new|erg\u00e4nze|schreibe?)\b", re.IGNORECASE
 )
-_REMOVES = re.compile(r"\b(?:remove|delete|drop|inline|entferne?n?|lösche?n?)\b", re.IGNORECASE)
 _GENERATOR = re.compile(
     r"^[ \t]*@(?:\w+\.)*(?:dataclass|define|frozen)\b|^[ \t]*class \w+\((?:\w+\.)*(?:NamedTuple|BaseModel)\b",
     re.MULTILINE,

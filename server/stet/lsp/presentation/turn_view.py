@@ -29,6 +29,7 @@ from stet.agent.agent_events import (
 )
 from stet.agent.turn import REMOVAL, Turn, TurnState
 from stet.agent.turn_runner import NoPendingQuestion
+from stet.llm.model import display_name
 from stet.lsp.editor_client import Client, Progress
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.lsp.presentation.end_message import end_message, short_message
@@ -44,7 +45,7 @@ NOBODY = "No user is available to answer. Continue without an answer."
 
 EVERY = 0.2
 """The minimum time between two progress reports about what a model writes, in seconds."""
-TITLE = 60
+TITLE = 40
 EDITING_TOOLS = frozenset({"edit_file", "create_file", "update_properties", "add_tags"})
 """The tools whose calls are shown as edits of their file."""
 
@@ -246,7 +247,7 @@ def _describe_code(n_lines: int, line: str) -> str:
 
 
 def _name(turn: Turn) -> str:
-    return escape_line(turn.model) or "the model"
+    return escape_line(display_name(turn.model)) or "the model"
 
 
 def _cut(prompt: str) -> str:

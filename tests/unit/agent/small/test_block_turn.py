@@ -37,14 +37,24 @@ async def test_lines_around_the_place_of_the_question_are_shown(
     assert window is None or len(question.content) < window * 2
 
 
-async def test_selected_lines_are_shown_again() -> None:
-    world = make_workspace(opened={"/ws/a.py": "def f():\n    x = 1\n    return x\n"})
+@pytest.mark.parametrize(
+    ("mode", "lines", "selected"),
+    [
+        (Mode.ASK, (1, 2), "    x = 1\n"),
+        (Mode.AGENT, (1, 2), "def f():\n    x = 1\n    return x\n"),
+        (Mode.AGENT, (1, 4), "    x = 1\n    return x\n\n"),
+    ],
+)
+async def test_selected_lines_are_shown_again_for_an_edit_with_their_function(
+    mode: Mode, lines: tuple[int, int], selected: str
+) -> None:
+    text = "def f():\n    x = 1\n    return x\n\n\nN = 1\n"
+    world = make_workspace(opened={"/ws/a.py": text})
     ctx = make_tool_context(world, asked="/ws/a.py")
     await ctx.reader.read("a.py")
-    place = EditorLocation(uri_at("/ws/a.py"), Range(Position(1, 0), Position(2, 0)))
-    ask = Ask(prompt="Why?", mode=Mode.ASK, place=place, chat="main")
+    place = EditorLocation(uri_at("/ws/a.py"), Range(Position(lines[0], 0), Position(lines[1], 0)))
+    ask = Ask(prompt="Why?", mode=mode, place=place, chat="main")
     [_, question] = await block_messages(ask, ctx, None)
     assert question.content == (
-        "The file a.py:\n\n```py\ndef f():\n    x = 1\n    return x\n```\n\n"
-        "Selected:\n\n```py\n    x = 1\n```\n\nWhy?"
+        f"The file a.py:\n\n```py\n{text}```\n\nSelected:\n\n```py\n{selected}```\n\nWhy?"
     )

@@ -58,6 +58,12 @@ TOTAL = "def total(self):\n    return max(self.items)\n"
         (FILE, []),
         ("def page(n):\n    return n // SIZE\n", []),
         ("print(page(3))\n", None),
+        ("    return -(-n // SIZE)\n", [(20, 20, "    return -(-n // SIZE)\n")]),
+        ("return max(self.items)\n", [(16, 16, "        return max(self.items)\n")]),
+        (
+            "if n < 0:\n    return 0\n# rounded down\nreturn n // 2\n",
+            [(7, 8, "    if n < 0:\n        return 0\n    # rounded down\n    return n // 2\n")],
+        ),
         ("def other(n):\n    return page(n)\n", None),
         ("def page(n):\n    # ... rest of the code\n    ...\n", None),
         ("SIZE = 20\n", [(3, 3, "SIZE = 20\n")]),
@@ -69,6 +75,35 @@ def test_functions_of_a_block_replace_those_of_the_file(
 ) -> None:
     found = block_edits(block, FILE, ".py")
     assert found == (None if edits is None else tuple(LineEdit(*one) for one in edits))
+
+
+AVERAGE = '''\
+def average(
+    values,
+):
+    """Return the mean.
+
+    0 for no values.
+    """
+    total = sum(values)
+    return total / len(values)
+'''
+
+
+@pytest.mark.parametrize(
+    ("body", "first"),
+    [
+        ("if not values:\n    return 0\ntotal = sum(values)\nreturn total / len(values)\n", 8),
+        (
+            '"""Return the mean.\n\n0 for no values.\n"""\n'
+            "if not values:\n    return 0\ntotal = sum(values)\nreturn total / len(values)\n",
+            4,
+        ),
+    ],
+)
+def test_body_of_a_function_leaves_its_signature(body: str, first: int) -> None:
+    indented = "".join(f"    {line}" if line.strip() else line for line in body.splitlines(True))
+    assert block_edits(body, AVERAGE, ".py") == (LineEdit(first, 9, indented),)
 
 
 HALF = "def halve(n):\n    # rounded down\n    return n // 2\n"
