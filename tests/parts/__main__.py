@@ -13,6 +13,7 @@ from functools import partial
 
 from tests.parts import (
     chromium,
+    claude_code,
     code_server,
     emacs,
     helix,
@@ -34,6 +35,7 @@ PARTS: dict[str, Callable[[], object]] = {
     "code-server": code_server.ensure,
     "the extension for VS Code": vscode_extension.ensure,
     "OpenCode": opencode.opencode,
+    "Claude Code": claude_code.claude_code,
     "HumanEval": human_eval.ensure,
 }
 LONG_PARTS: dict[str, Callable[[], object]] = {"the local model `medium`": medium_model.ensure}

@@ -1,12 +1,13 @@
 """Node and its npm beside Python, where the `test` extra puts them, or on the PATH."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.parts.kept import MissingPart
+from tests.parts.kept import MissingPart, kept
 
 NEEDED = 22
 """The oldest Node that everything here runs with."""
@@ -58,6 +59,27 @@ def npm(folder: Path, *arguments: str) -> None:
         raise MissingPart(f"npm {arguments[0]} took more than {SECONDS} s") from error
     if done.returncode:
         raise MissingPart(f"npm {arguments[0]} failed: {' '.join(done.stderr.splitlines()[-5:])}")
+
+
+def native_program(package: str, place: str) -> Path:
+    """The program of a package that brings one for each platform in a package of its own.
+
+    Args:
+        package: Its name and version, such as `opencode-ai@1.18.33`.
+        place: Where it lies below `node_modules`, with `{platform}` as Node writes the platform,
+            such as `linux-x64`; `*` is any folder.
+
+    Raises:
+        MissingPart: There is no npm, it can't fetch the package, or none is made for this platform.
+    """
+    part = package.rpartition("/")[2].replace("@", "-")
+    folder = kept(part, lambda folder: npm(folder, "install", package, "--prefix", str(folder)))
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    pattern = place.format(platform=f"{sys.platform}-{machine}")
+    found = sorted((folder / "node_modules").glob(pattern))
+    if not found:
+        raise MissingPart(f"{package} has no {pattern}, or {folder} is damaged: remove it")
+    return found[0]
 
 
 def run(folder: Path, *command: str) -> str:
