@@ -5,6 +5,7 @@ import json
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from socket import socket
 from types import TracebackType
 from typing import Any, Self
 
@@ -31,14 +32,16 @@ class HttpServer:
 
     Args:
         tls: The TLS context; None for plain HTTP.
+        listening: The socket on which it listens; None for one of its own.
 
     Attributes:
         n_connections: The number of connections that were opened.
     """
 
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None, listening: socket | None = None) -> None:
         self.n_connections = 0
         self._tls = tls
+        self._listening = listening
         self._server: asyncio.Server | None = None
         self._handlers: set[asyncio.Task[Any]] = set()
 
@@ -53,7 +56,10 @@ class HttpServer:
         return f"{'https' if self._tls else 'http'}://{host}:{self.port}{path}"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
+        place: dict[str, Any] = {"host": "127.0.0.1", "port": 0}
+        if self._listening is not None:
+            place = {"sock": self._listening}
+        self._server = await asyncio.start_server(self._serve, ssl=self._tls, **place)
         return self
 
     async def __aexit__(
