@@ -21,11 +21,11 @@ class Hooks:
     """
 
     def __init__(
-        self, folder: Path, replies: Mapping[str, Any], redirects: Mapping[Path | str, Path]
+        self, folder: Path, replies: Mapping[str, Any], redirects: Mapping[str, Path]
     ) -> None:
         self._rules = folder / "rules.json"
         self._log = folder / "hooks.jsonl"
-        paths = {str(old): str(new) for old, new in redirects.items()}
+        paths = {old: str(new) for old, new in redirects.items()}
         self._rules.write_text(
             json.dumps({"log": str(self._log), "replies": replies, "redirects": paths})
         )

@@ -96,7 +96,7 @@ async def test_claude_reads_and_edits_where_a_hook_redirects_it(claude: Path, sc
         call("Read", file_path=path),
     ]
     script = Script([*calls, say("Done.")])
-    hooks = Hooks(scene.notes, {"PreToolUse": REDIRECT}, {scene.workspace: scene.shadow})
+    hooks = Hooks(scene.notes, {"PreToolUse": REDIRECT}, {str(scene.workspace): scene.shadow})
     await run_claude(claude, scene.home, scene.workspace, script, settings=hook_settings(hooks))
     assert texts(scene.workspace) == {"a.txt": "one\ntwo\n"}
     assert texts(scene.shadow) == {"a.txt": "one, unsaved\n2\n", "new.txt": "new\n"}
@@ -133,7 +133,7 @@ async def test_claude_checks_an_edit_against_the_named_file_before_it_calls_a_ho
         call("Edit", file_path=str(scene.shadow / "new.txt"), old_string="new", new_string="newer"),
     ]
     script = Script([*calls, say("Done.")])
-    hooks = Hooks(scene.notes, {"PreToolUse": REDIRECT}, {scene.workspace: scene.shadow})
+    hooks = Hooks(scene.notes, {"PreToolUse": REDIRECT}, {str(scene.workspace): scene.shadow})
     await run_claude(claude, scene.home, scene.workspace, script, settings=hook_settings(hooks))
     assert texts(scene.workspace) == {"a.txt": "one\ntwo\n"}
     assert texts(scene.shadow) == {"a.txt": "1\ntwo\n", "new.txt": "newer\n"}
@@ -154,7 +154,7 @@ async def test_claude_is_redirected_also_where_other_hooks_reply_nothing(
 ) -> None:
     path = str(scene.workspace / "a.txt")
     script = Script([call("Read", file_path=path), say("Done.")])
-    hooks = Hooks(scene.notes, {"PreToolUse": REDIRECT}, {scene.workspace: scene.shadow})
+    hooks = Hooks(scene.notes, {"PreToolUse": REDIRECT}, {str(scene.workspace): scene.shadow})
     settings = hook_settings(hooks)
     other = {"hooks": [{"type": "command", "command": hooks.command("another")}]}
     settings["hooks"]["PreToolUse"] = [other, *settings["hooks"]["PreToolUse"], other]

@@ -15,6 +15,7 @@ from tests.parts import (
     chromium,
     claude_code,
     code_server,
+    codex,
     emacs,
     helix,
     human_eval,
@@ -36,6 +37,7 @@ PARTS: dict[str, Callable[[], object]] = {
     "the extension for VS Code": vscode_extension.ensure,
     "OpenCode": opencode.opencode,
     "Claude Code": claude_code.claude_code,
+    "Codex": codex.codex,
     "HumanEval": human_eval.ensure,
 }
 LONG_PARTS: dict[str, Callable[[], object]] = {"the local model `medium`": medium_model.ensure}
