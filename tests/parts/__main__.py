@@ -16,6 +16,7 @@ from tests.parts import (
     claude_code,
     code_server,
     codex,
+    copilot_cli,
     emacs,
     helix,
     human_eval,
@@ -38,6 +39,7 @@ PARTS: dict[str, Callable[[], object]] = {
     "OpenCode": opencode.opencode,
     "Claude Code": claude_code.claude_code,
     "Codex": codex.codex,
+    "Copilot CLI": copilot_cli.copilot_cache,
     "HumanEval": human_eval.ensure,
 }
 LONG_PARTS: dict[str, Callable[[], object]] = {"the local model `medium`": medium_model.ensure}

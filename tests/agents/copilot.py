@@ -1,0 +1,80 @@
+"""Runs Copilot CLI once (`copilot -p`) with a scripted model and hooks."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from tests.agents.hooks import Hooks
+from tests.agents.loopback_process import LoopbackProcess
+from tests.parts.copilot_cli import copilot_cache
+from tests.support.agent_models.anthropic_messages import AnthropicMessages
+from tests.support.agent_models.responses import Responses
+from tests.support.agent_models.script import Script
+from tests.support.agent_models.script_server import ScriptServer
+
+EVENTS = (
+    "sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "postToolUseFailure",
+    "agentStop", "sessionEnd",
+)  # fmt: skip
+Model = Literal["claude-sonnet-4.5", "gpt-5.4"]
+"""The models' names: the tools and the form on the wire depend on them."""
+
+
+async def run_copilot(
+    program: Path,
+    home: Path,
+    folder: Path,
+    script: Script,
+    *arguments: str,
+    model: Model,
+    hooks: Hooks,
+) -> list[dict[str, Any]]:
+    """Run `copilot -p` in a folder with the prompt `Go.`; return the events that it prints.
+
+    The system's folder for temporary files is not open to the agent.
+
+    Args:
+        program: Copilot CLI.
+        home: Its home folder.
+        folder: Its workspace.
+        script: The model; all of it is played.
+        arguments: More arguments.
+        model: The model's name.
+        hooks: The hooks of all `EVENTS`.
+
+    Raises:
+        TimeoutError: If it hangs.
+        AssertionError: If it fails, or does not play the script to the end.
+    """
+    settings = home / ".copilot"
+    commands = {
+        event: [{"type": "command", "bash": hooks.command(event), "timeoutSec": 60}]
+        for event in EVENTS
+    }
+    (settings / "hooks").mkdir(parents=True)
+    (settings / "hooks" / "hooks.json").write_text(json.dumps({"version": 1, "hooks": commands}))
+    is_claude = model.startswith("claude")
+    form: type[ScriptServer] = AnthropicMessages if is_claude else Responses
+    async with (
+        LoopbackProcess.start(folder) as process,
+        form(script, process.listening) as server,
+    ):
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "XDG_CACHE_HOME": str(copilot_cache()),
+            "COPILOT_HOME": str(settings),
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+            "COPILOT_MODEL": model,
+            "COPILOT_PROVIDER_API_KEY": "none",
+            "COPILOT_PROVIDER_BASE_URL": server.url("" if is_claude else "/v1"),
+            "COPILOT_PROVIDER_TYPE": "anthropic" if is_claude else "openai",
+            **({} if is_claude else {"COPILOT_PROVIDER_WIRE_API": "responses"}),
+        }
+        options = ["-p", "Go.", "--output-format", "json", "--disallow-temp-dir"]
+        ended = await process.run([str(program), *options, *arguments], environment)
+    assert ended.code == 0, ended
+    script.check_played()
+    return [json.loads(line) for line in ended.output.splitlines()]
