@@ -3,17 +3,20 @@
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from stet import __version__
 from stet.cli import serve_command as serve_module
-from stet.cli.files import parse_file_argument, workspace_folder
+from stet.cli.files import FileArgument, parse_file_argument, workspace_folder
 from stet.cli.serve_command import write_line
 from stet.cli.terminal import CliError, Terminal
+
+if TYPE_CHECKING:
+    from stet.cli.review_command import ReviewRequest
 
 app = typer.Typer(
     help="Stet: a language server that is a coding and writing agent.",
@@ -140,6 +143,95 @@ def ask(  # noqa: PLR0913 - the options are the signature
         return ask_module.run(request)
 
     finish(work)
+
+
+FileOption = Annotated[
+    Path | None, typer.Option(help="Only the hunks of this file.", show_default=False)
+]
+HunksArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="HUNK...", help="IDs, as `stet review` shows them.")
+]
+AllOption = Annotated[bool, typer.Option("--all", help="All pending hunks (with --file: of it).")]
+
+
+@app.command()
+def review(
+    *, file: FileOption = None, root: RootOption = None, as_json: JsonOption = False
+) -> None:
+    """Review pending hunks, also of an open editor.
+
+    Without a terminal the hunks are printed. An accepted hunk is applied in the editor that has the
+    folder open; without an editor the file is saved.
+    """
+    from stet.cli import review_command  # late, as above
+
+    request = _review_request(file, root, as_json=as_json)
+    finish(lambda: review_command.review(request()))
+
+
+@app.command()
+def accept(
+    hunks: HunksArgument = None,
+    *,
+    all_hunks: AllOption = False,
+    file: FileOption = None,
+    root: RootOption = None,
+) -> None:
+    """Accept pending hunks by ID, or all of them."""
+    from stet.cli import review_command  # late, as above
+
+    request = _review_request(file, root, hunks or (), all_hunks=all_hunks)
+    finish(lambda: review_command.accept(request()))
+
+
+@app.command()
+def reject(
+    hunks: HunksArgument = None,
+    *,
+    all_hunks: AllOption = False,
+    file: FileOption = None,
+    root: RootOption = None,
+    reason: Annotated[
+        str, typer.Option(help="The reason, which the agent is sent with your next question.")
+    ] = "",
+) -> None:
+    """Reject pending hunks by ID, or all of them."""
+    from stet.cli import review_command  # late, as above
+
+    request = _review_request(file, root, hunks or (), all_hunks=all_hunks, reason=reason)
+    finish(lambda: review_command.reject(request()))
+
+
+def _review_request(  # noqa: PLR0913 - the options are the signature
+    file: Path | None,
+    root: Path | None,
+    hunks: Sequence[str] | None = None,
+    *,
+    all_hunks: bool = False,
+    reason: str = "",
+    as_json: bool = False,
+) -> "Callable[[], ReviewRequest]":
+    """Return a function that checks the options and returns the request.
+
+    Args:
+        file: The only file.
+        root: The workspace folder.
+        hunks: The ids; None for a command that takes none.
+        all_hunks: Whether all hunks are meant.
+        reason: The reason of a rejection.
+        as_json: Whether JSON is printed.
+    """
+    from stet.cli.review_command import ReviewRequest  # late, as above
+
+    def make() -> ReviewRequest:
+        if hunks is not None and bool(hunks) is all_hunks:
+            raise CliError("name hunks, or use --all; `stet review` shows the IDs", code=2)
+        place = None if file is None else FileArgument(file.absolute())
+        folder = workspace_folder(root, place)
+        path = None if place is None else place.path
+        return ReviewRequest(folder, path, tuple(hunks or ()), all_hunks, reason, as_json)
+
+    return make
 
 
 @app.command()

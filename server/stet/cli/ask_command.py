@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from stet.cli import hunk_review
 from stet.cli.answer_view import AnswerView, can_show
 from stet.cli.files import FileArgument, save
-from stet.cli.terminal import CliError, LineReader, Terminal, coloured, hunk_diff
+from stet.cli.hunk_reviewer import HunkReviewer
+from stet.cli.terminal import CliError, LineReader, Terminal
 from stet.llm.model import display_name
 from stet.lsp.headless.headless_client import (
     AnswerPiece,
@@ -133,9 +133,13 @@ class _AskSession:
             uses_daemon=True,
         )
         self._answers = LineReader()
+        documents, root = self._client.documents, request.root
+        self._reviewer = HunkReviewer(
+            self._client, terminal, self._answers, lambda uri: documents.name(uri, root)
+        )
         self._progress: Callable[[str], None] = lambda _: None
         self._messages: list[str] = []
-        self._outcome = AskOutcome()
+        self._outcome = AskOutcome(accepted=self._reviewer.accepted, refused=self._reviewer.refused)
         self._n_hunks = 0
 
     async def run(self) -> AskOutcome:
@@ -236,88 +240,14 @@ class _AskSession:
         self._n_hunks = len(hunks)
         if not self._request.as_json and self._request.accept != "review":
             for number, item in enumerate(pending, start=1):
-                self._show_proposal(item, number)
+                await self._reviewer.show(item, number, self._n_hunks, with_name=True)
         if not hunks or self._request.accept == "none":
             return
         if self._request.accept == "all":
-            await self._accept(hunks, {"turn": self._outcome.turn["turn"]})
+            await self._reviewer.accept(hunks, {"turn": self._outcome.turn["turn"]})
         else:
-            await self._review(hunks)
+            await self._reviewer.review(hunks)
         await self._read_results()
-
-    async def _review(self, hunks: list[str]) -> None:
-        """Show each hunk, ask for a decision and execute it; `a` and `q` decide about the rest."""
-        accepts_rest = False
-        for number, hunk in enumerate(hunks, start=1):
-            item = await self._pending(hunk)
-            if item is None:
-                continue
-            key = "y"
-            # A protected hunk needs an approval of its own.
-            if not accepts_rest or item["protected"]:
-                self._show_proposal(item, number)
-                key = await self._ask_key(item)
-            if key == "e" and (new := await self._edit(item)) is not None:
-                await self._accept([hunk], {**_named(item), "new": new})
-            elif key in {"y", "a"}:
-                await self._accept([hunk], _named(item))
-            elif key == "n":
-                await self._client.command("stet.reject", {"hunk": hunk})
-            elif key == "q":
-                return
-            accepts_rest = accepts_rest or key == "a"
-
-    async def _pending(self, hunk: str) -> dict[str, Any] | None:
-        """Return a hunk as it is now, moved by the hunks accepted before; None if it is not
-        pending.
-        """
-        listed = await self._client.command("stet.proposals")
-        item: dict[str, Any] = next(item for item in listed if item["hunk"] == hunk)
-        if item["state"] == "pending":
-            return item
-        reason = item.get("reason") or f"it is {item['state']}"
-        self._outcome.refused.append({"hunk": hunk, "reason": reason})
-        return None
-
-    async def _ask_key(self, item: dict[str, Any]) -> str:
-        """Ask about a hunk until the user types one of the keys; return it, or "q" at the end of
-        input.
-        """
-        keys = hunk_review.keys_of(item)
-        question = f"Accept this hunk? [{','.join(keys)}] "
-        while (answer := await self._answers.read_line(question)) is not None:
-            key = answer.strip().lower()[:1]
-            if key in keys and key != "?":
-                return key
-            self._terminal.explain(hunk_review.help_lines(keys))
-        return "q"
-
-    async def _edit(self, item: dict[str, Any]) -> str | None:
-        """Let the user edit a hunk until it is valid; return the new text, or None to leave it
-        pending.
-        """
-        text = hunk_review.hunk_text(item["old"], item["new"])
-        while True:
-            try:
-                text = await asyncio.to_thread(hunk_review.edit_in_editor, text)
-                return hunk_review.read_hunk(text, item["old"], item["new"])
-            except hunk_review.InvalidHunk as error:
-                self._terminal.say(f"This hunk can't be used: {error}.", "red")
-            except CliError as error:
-                self._terminal.say(str(error), "red")
-            answer = await self._answers.read_line("Edit again? [y,n] (n leaves it pending) ")
-            if (answer or "n").strip().lower()[:1] != "y":
-                return None
-
-    async def _accept(self, hunks: list[str], which: dict[str, object]) -> None:
-        """Accept `hunks`, which the arguments in `which` select; record the refusals."""
-        try:
-            done = await self._client.accept(**which)
-        except CommandFailed as error:  # no hunk can be accepted
-            refused = [{"hunk": hunk, "reason": str(error)} for hunk in hunks]
-            done = {"accepted": [], "refused": refused}
-        self._outcome.accepted += done["accepted"]
-        self._outcome.refused += done["refused"]
 
     async def _choose(self, text: str, choices: Sequence[str]) -> str | None:
         """Return the user's answer to a question of the turn; None if no user is present.
@@ -380,14 +310,6 @@ class _AskSession:
         if n := len(turn.get("replaced") or ()):
             self._terminal.say(f"Replaced {counted(n, 'pending hunk')}", "yellow")
 
-    def _show_proposal(self, item: dict[str, Any], number: int) -> None:
-        documents, uri = self._client.documents, item["uri"]
-        name = documents.name(uri, self._request.root)
-        self._terminal.show(hunk_review.heading(name, number, self._n_hunks, item))
-        diff = hunk_diff(item, documents.read(uri), name, documents.encoding)
-        is_reviewed = self._request.accept == "review"
-        self._terminal.show(hunk_review.body(diff) if is_reviewed else coloured(diff))
-
     def _explained(self, refusal: dict[str, Any]) -> str:
         """Return the file of a hunk that was not accepted, and the reason."""
         hunks = {item["hunk"]: item for item in self._outcome.proposals}
@@ -408,7 +330,7 @@ class _AskSession:
             self._terminal.say(f"Accepted {n_accepted} of {total}", "bold")
         if outcome.pending:
             left = f"{counted(outcome.pending, 'hunk')} left pending"
-            self._terminal.say(f"{left}: open the folder in an editor to review", "yellow")
+            self._terminal.say(f"{left}: review them with `stet review`, or in an editor", "yellow")
         for path in outcome.files:
             root = self._request.root
             name = path.relative_to(root) if path.is_relative_to(root) else path
@@ -417,11 +339,6 @@ class _AskSession:
             reason = turn.get("error") or turn.get("summary") or ""
             self._terminal.say(f"{_ENDS[turn['state']]}: {reason}", "red")
         self._terminal.say(turn_facts(turn, outcome.model), "dim")
-
-
-def _named(item: dict[str, Any]) -> dict[str, object]:
-    """Return the arguments of `stet.accept` that name a hunk which the user has seen."""
-    return {"hunk": item["hunk"], "hash": item["hash"], "protected": True}
 
 
 def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:

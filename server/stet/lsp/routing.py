@@ -183,6 +183,7 @@ class Router(Generic[State]):
         self._server = server
         self._state = state
         self._line_up = line_up
+        self._commands: dict[str, Callable[..., object]] = {}
 
     def mutates(
         self, method: str, handler: Callable[[State, Params], None], options: object | None = None
@@ -271,6 +272,17 @@ class Router(Generic[State]):
             return PendingReply(name, result, stops) if iscoroutine(result) else result
 
         self._server.command(name)(handle)
+        self._commands[name] = handle
+
+    async def run_command(self, name: str, arguments: tuple[object, ...]) -> object:
+        """Run a registered command, as if the editor had sent it, and return its answer.
+
+        Raises:
+            KeyError: If there is no such command.
+            JsonRpcException: The error for the client; see `boundary`.
+        """
+        answer = self._commands[name](self._server, *arguments)
+        return await answer.wait() if isinstance(answer, PendingReply) else answer
 
 
 def call_handler(name: str, handler: Callable[..., Result], *arguments: object) -> Result:

@@ -89,7 +89,9 @@ def build_server(
         from stet.lsp.state import ServerState
         from stet.system.system import System
 
-        made = ServerState(server, System(), operations, log_level_given=log_level_given)
+        made = ServerState(
+            server, System(), operations, route.run_command, log_level_given=log_level_given
+        )
         server.closing = made.close
         return made
 

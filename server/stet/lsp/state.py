@@ -20,6 +20,8 @@ from stet.lsp.chat.chat_controller import ChatController
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
 from stet.lsp.completion_controller import CompletionController
 from stet.lsp.connection.protocol import StetLanguageServer
+from stet.lsp.control_methods import ControlMethods, RunCommand
+from stet.lsp.control_socket import ControlSocket
 from stet.lsp.editor_client import Client
 from stet.lsp.edits.apply_order import RefactorPreview, editor_actions
 from stet.lsp.edits.edit_applier import EditApplier
@@ -136,7 +138,7 @@ class ReviewUi:
 
 
 class Background:
-    """Services beside the editor: the search index, completions and the bridge to OpenCode.
+    """Services beside the editor: search index, completions, the ways to and from other programs.
 
     Attributes:
         index: The search index.
@@ -145,6 +147,7 @@ class Background:
         symbols: The searches for symbols, of which only the latest counts.
         completions: The inline completions.
         opencode: The bridge that sends the state of the editor to an OpenCode server.
+        control: The socket for other programs of the user.
     """
 
     def __init__(
@@ -153,6 +156,7 @@ class Background:
         system: System,
         documents: Documents,
         observability: Observability,
+        run_command: RunCommand,
     ) -> None:
         """Create the services; nothing is started yet."""
         workspace, client, start = documents.workspace, documents.client, server.tasks.start
@@ -173,11 +177,14 @@ class Background:
         )
         self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
+        methods = ControlMethods(workspace, documents.ledger, run_command)
+        self.control = ControlSocket(methods, workspace, system, server.tasks.spawn)
 
     def settings_changed(self) -> None:
         """Pass on that the settings have changed."""
         self.opencode.settings_changed()
         self.completions.settings_changed()
+        self.control.settings_changed()
 
 
 class AgentUi:
@@ -270,6 +277,7 @@ class ServerState:
         server: StetLanguageServer,
         system: System,
         observability: Observability,
+        run_command: RunCommand,
         *,
         log_level_given: bool = False,
     ) -> None:
@@ -279,6 +287,7 @@ class ServerState:
             server: The server of the framework.
             system: The access to the disk, processes and the clock.
             observability: The crash reports, and the trace of the model.
+            run_command: Runs a command by name, as if the editor had sent it.
             log_level_given: Whether the command line set the log level, which settings then don't
                 change.
         """
@@ -287,7 +296,9 @@ class ServerState:
         self.observability = observability
         documents = self.documents = Documents(server, system, self._catch_up)
         review = self.review = ReviewUi(documents, self._links)
-        background = self.background = Background(server, system, documents, observability)
+        background = self.background = Background(
+            server, system, documents, observability, run_command
+        )
         self.agent_ui = AgentUi(server, documents, review, self._load_executor)
         self.workspace = documents.workspace
         self.ledger = documents.ledger
@@ -331,6 +342,7 @@ class ServerState:
 
     async def close(self) -> None:
         """Save the state that outlives the server, and close all services."""
+        await self.background.control.close()
         await self.background.index.close()
         await self.persistence.close()
         if self.startup.pipeline is not None:

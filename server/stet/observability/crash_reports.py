@@ -233,7 +233,7 @@ class FaultLog:
 
     def _collect(self) -> int:
         """Make reports of the files that dead processes left; return their number."""
-        from stet.system.system import is_alive  # late: it imports sockets
+        from stet.system.process_id import is_alive  # late: only a crash needs it
 
         n_found = 0
         for path in sorted(self._reports.folder.glob(f"{_RUNNING_PREFIX}*.txt")):

@@ -261,6 +261,17 @@ class BridgeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentsSettings:
+    """Other programs of the user that take part in the review.
+
+    Attributes:
+        socket: Whether `stet review` and other programs of the user can reach this server.
+    """
+
+    socket: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class ChatSettings:
     """The chat documents.
 
@@ -297,3 +308,4 @@ class Settings:
     bridges: BridgeSettings = field(default_factory=BridgeSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     completion: CompletionSettings = field(default_factory=CompletionSettings)
+    agents: AgentsSettings = field(default_factory=AgentsSettings)

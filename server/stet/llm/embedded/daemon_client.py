@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from stet.llm.embedded.peer import is_same_user
+from stet.control.peer import is_same_user
 from stet.system.helper_process import helper_environment, module_command, output_of
 from stet.system.system import System
 

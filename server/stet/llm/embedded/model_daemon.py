@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from stet.control.peer import is_same_user
 from stet.llm.embedded import llama_server
-from stet.llm.embedded.peer import is_same_user
 from stet.system.file_lock import FileLock
 
 LOOK_SECONDS = 1.0

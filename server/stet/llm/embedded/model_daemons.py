@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from stet import __version__
-from stet.llm.embedded import peer
+from stet.control import peer
 from stet.llm.embedded.model_daemon import file_state
 from stet.llm.weights.model_folder import RUNTIME
 from stet.system.file_lock import FileLock

@@ -23,7 +23,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from stet.system.system import is_alive
+from stet.system.process_id import is_alive
 
 log = logging.getLogger(__name__)
 

@@ -137,8 +137,10 @@ OVER = frozenset({"completed", "failed", "cancelled", "limited"})
 UNDECIDED = frozenset({"pending", "sent"})
 """The states of a hunk whose acceptance is not finished."""
 
-SETTINGS = {"edit": {"reviewStyle": "margin"}}
-"""The section `stet` of the settings: blocks would be saved together with the accepted text."""
+SETTINGS = {"edit": {"reviewStyle": "margin"}, "agents": {"socket": False}}
+"""The section `stet` of the settings: blocks would be saved together with the accepted text, and
+other programs reach the user's editor, not this client.
+"""
 _START_SECONDS = 30
 _STOP_SECONDS = 5
 _ACCEPT_SECONDS = 15
@@ -327,6 +329,10 @@ class HeadlessClient:
             if states[hunk].get("state") != "accepted"
         ]
         return {"accepted": accepted, "refused": [*answer["refused"], *others]}
+
+    async def text_of(self, uri: str) -> tuple[str | None, Encoding]:
+        """Return the text of a document, None if it can't be read, and the unit of its columns."""
+        return self.documents.read(uri), self.documents.encoding
 
     async def marks(self, uri: str) -> tuple[str, ...]:
         """Return the messages of the diagnostics of a document. Wait briefly if there are none."""

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from stet.control.peer import is_same_user, is_supported
 from stet.llm.embedded import model_daemon
 from stet.llm.embedded.model_daemon import ModelDaemon
 from stet.llm.embedded.model_daemons import ModelDaemons
-from stet.llm.embedded.peer import is_same_user, is_supported
 from stet.system.system import System
 from tests.support.model_daemons import SECONDS, daemon_folder
 

@@ -1,0 +1,123 @@
+"""What programs of the user may ask a running server over its control socket.
+
+The commands of review are those of the editor, with the same arguments and answers. Methods that
+begin with `control.` have no equal among the commands.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from pygls.exceptions import JsonRpcException
+
+from stet.control.control_server import Method, MethodRefused
+from stet.lsp.arguments import CommandArguments
+from stet.lsp.presentation.hunk_selection import find_hunk
+from stet.lsp.presentation.serialize import hunk_to_json
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import HunkState
+from stet.workspace.snapshot import NotShown
+from stet.workspace.uris import path_of
+from stet.workspace.workspace import Workspace
+
+COMMANDS = (
+    "stet.status",
+    "stet.proposals",
+    "stet.accept",
+    "stet.reject",
+    "stet.undo",
+    "stet.restore",
+)
+"""The commands that a program may run."""
+MAX_WAIT_SECONDS = 3600
+RunCommand = Callable[[str, tuple[object, ...]], Awaitable[object]]
+
+
+class ControlMethods:
+    """The methods of one server; used on the event loop only."""
+
+    def __init__(self, workspace: Workspace, ledger: ReviewLedger, run_command: RunCommand) -> None:
+        """Create the methods.
+
+        Args:
+            workspace: The open documents.
+            ledger: The proposals.
+            run_command: Runs a command by name, as if the editor had sent the arguments.
+        """
+        self._workspace = workspace
+        self._ledger = ledger
+        self._run_command = run_command
+
+    @property
+    def table(self) -> Mapping[str, Method]:
+        """The methods by name."""
+        methods: dict[str, Callable[[tuple[object, ...]], Awaitable[object]]] = {
+            "control.hasOpen": self._has_open,
+            "control.text": self._text,
+            "control.wait": self._wait,
+        }
+        for name in COMMANDS:
+            methods[name] = partial(self._run_command, name)
+        return {name: partial(_refusing, method) for name, method in methods.items()}
+
+    async def _has_open(self, params: tuple[object, ...]) -> bool:
+        """Return whether the editor has `path` open, or a file in the folder `path`."""
+        with CommandArguments("control.hasOpen", params) as arguments:
+            path = arguments.required("path")
+        opened = self._workspace.snapshot().documents.values()
+        open_paths = (path_of(document.uri) for document in opened)
+        return any(one is not None and one.is_relative_to(path) for one in open_paths)
+
+    async def _text(self, params: tuple[object, ...]) -> dict[str, object]:
+        """Return the current `text` of a document, unsaved text included, and the `encoding`."""
+        with CommandArguments("control.text", params) as arguments:
+            uri = arguments.required("uri")
+        snapshot = self._workspace.snapshot().asked_about(uri)
+        try:
+            document = await asyncio.to_thread(snapshot.document_with_blocks, uri)
+        except NotShown:
+            text = None
+        else:
+            text = document.text
+        return {"text": text, "encoding": self._workspace.encoding.value}
+
+    async def _wait(self, params: tuple[object, ...]) -> list[dict[str, object]]:
+        """Return `hunks` as `stet.proposals` does, as soon as none of them is in one of `states`.
+
+        After `seconds` the hunks are returned as they are.
+        """
+        with CommandArguments("control.wait", params) as arguments:
+            ids = arguments.texts("hunks")
+            states = {HunkState(one) for one in arguments.texts("states")}
+            seconds = arguments.number("seconds") or MAX_WAIT_SECONDS
+        hunks = [find_hunk(self._ledger, hunk_id) for hunk_id in ids]
+        changed = asyncio.Event()
+
+        def note(_uri: str) -> None:
+            changed.set()
+
+        self._ledger.subscribe(note)
+        try:
+            async with asyncio.timeout(min(seconds, MAX_WAIT_SECONDS)):
+                while any(self._ledger.hunk(hunk.id).state in states for hunk in hunks):
+                    changed.clear()
+                    await changed.wait()
+        except TimeoutError:
+            pass  # the caller sees the states
+        finally:
+            self._ledger.unsubscribe(note)
+        now = (self._ledger.hunk(hunk.id) for hunk in hunks)
+        return [hunk_to_json(hunk, self._workspace, self._ledger) for hunk in now]
+
+
+async def _refusing(method: Method, params: tuple[object, ...]) -> Any:
+    """Run a method; an error for the editor becomes a refusal.
+
+    Raises:
+        MethodRefused: If the method refuses.
+    """
+    try:
+        return await method(params)
+    except JsonRpcException as error:
+        raise MethodRefused(str(error.message), error.code) from error
