@@ -18,21 +18,24 @@ class Hooks:
         replies: The reply to each event that gets one; `{"$redirected": NAME}` in it is the value of
             that name in the input with other paths.
         redirects: Each path that is replaced in such a value, and its replacement.
+
+    Attributes:
+        rules: The file that the hooks read.
     """
 
     def __init__(
         self, folder: Path, replies: Mapping[str, Any], redirects: Mapping[str, Path]
     ) -> None:
-        self._rules = folder / "rules.json"
+        self.rules = folder / "rules.json"
         self._log = folder / "hooks.jsonl"
         paths = {old: str(new) for old, new in redirects.items()}
-        self._rules.write_text(
+        self.rules.write_text(
             json.dumps({"log": str(self._log), "replies": replies, "redirects": paths})
         )
 
     def command(self, event: str) -> str:
         """Return the shell command of an event's hook."""
-        return shlex.join([sys.executable, "-I", str(_PROGRAM), str(self._rules), event])
+        return shlex.join([sys.executable, "-I", str(_PROGRAM), str(self.rules), event])
 
     @property
     def events(self) -> list[tuple[str, dict[str, Any]]]:

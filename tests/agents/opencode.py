@@ -1,0 +1,73 @@
+"""Runs OpenCode once (`opencode run`) with a scripted model and a plugin that has the hooks."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tests.agents.hooks import Hooks
+from tests.agents.loopback_process import LoopbackProcess
+from tests.support.agent_models.chat_completions import ChatCompletions
+from tests.support.agent_models.script import Script
+
+_PLUGIN = Path(__file__).with_name("recording_plugin.mjs")
+
+
+async def run_opencode(
+    program: Path,
+    home: Path,
+    folder: Path,
+    script: Script,
+    *,
+    hooks: Hooks,
+    allowed: Path | None = None,
+) -> list[dict[str, Any]]:
+    """Run `opencode run` in a folder with the prompt `Go.`; return the events that it prints.
+
+    npm is told that there is no network: OpenCode waits until it has installed the library of
+    plugins, for more than a minute if npm tries to reach its registry in vain.
+
+    Args:
+        program: OpenCode.
+        home: Its home folder.
+        folder: Its workspace.
+        script: The model; all of it is played.
+        hooks: The hooks; what they reply is explained in the plugin.
+        allowed: A folder outside of the workspace that the agent may use.
+
+    Raises:
+        TimeoutError: If it hangs.
+        AssertionError: If it fails, or does not play the script to the end.
+    """
+    async with (
+        LoopbackProcess.start(folder) as process,
+        ChatCompletions(script, process.listening) as server,
+    ):
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": server.url("/v1"), "apiKey": "none"},
+            "models": {"m": {"tool_call": True}},
+        }
+        config = {
+            "autoupdate": False,
+            "share": "disabled",
+            "provider": {"here": provider},
+            "model": "here/m",
+            "small_model": "here/m",
+            "plugin": [_PLUGIN.as_uri()],
+            "permission": {"external_directory": {f"{allowed}/*": "allow"} if allowed else "ask"},
+        }
+        off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "OPENCODE_CONFIG_CONTENT": json.dumps(config),
+            **{f"OPENCODE_DISABLE_{what}": "1" for what in off},
+            "npm_config_offline": "true",
+            "HOOK_RULES": str(hooks.rules),
+        }
+        command = [str(program), "run", "Go.", "--format", "json", "--title", "A test"]
+        ended = await process.run(command, environment)
+    assert ended.code == 0, ended
+    script.check_played()
+    return [json.loads(line) for line in ended.output.splitlines()]
