@@ -2,7 +2,8 @@
 
 Appends the input to the log that the rules name, and prints the reply that they have for the event.
 In the reply, `{"$redirected": NAME}` is the value of that name in the input, with each path of the
-rules' `redirects` replaced.
+rules' `redirects` replaced. The reply `{"$fails": N}` is none: the program writes to stderr and
+exits with that code.
 """
 
 import json
@@ -16,7 +17,11 @@ def main(rules: Mapping[str, Any], event: str, given: Mapping[str, Any]) -> None
     """Record the input and print the reply."""
     with Path(rules["log"]).open("a", encoding="utf-8") as log:
         log.write(json.dumps([event, given]) + "\n")
-    reply = _filled(rules["replies"].get(event, {}), given, rules["redirects"])
+    reply = rules["replies"].get(event, {})
+    if "$fails" in reply:
+        sys.stderr.write("The hook failed.")
+        sys.exit(reply["$fails"])
+    reply = _filled(reply, given, rules["redirects"])
     sys.stdout.write(json.dumps(reply))
 
 
