@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ async def run_claude(
     script: Script,
     *arguments: str,
     settings: dict[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Run `claude -p` in a folder with the prompt `Go.`; return the events that it prints.
 
@@ -45,6 +47,7 @@ async def run_claude(
         script: The model; all of it is played.
         arguments: More arguments.
         settings: Its settings, as `--settings` takes them.
+        environment: More variables.
 
     Raises:
         TimeoutError: If it hangs.
@@ -54,7 +57,7 @@ async def run_claude(
         LoopbackProcess.start(folder) as process,
         AnthropicMessages(script, process.listening) as model,
     ):
-        environment = {
+        variables = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
             "TMPDIR": str(home),
@@ -62,12 +65,13 @@ async def run_claude(
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "ANTHROPIC_API_KEY": "none",
             "ANTHROPIC_BASE_URL": model.url(""),
+            **(environment or {}),
         }
         command = [
             str(program), "-p", "Go.", "--output-format", "stream-json", "--verbose",
             "--settings", json.dumps(settings or {}), *arguments,
         ]  # fmt: skip
-        ended = await process.run(command, environment)
+        ended = await process.run(command, variables)
     assert ended.code == 0, ended
     script.check_played()
     return [json.loads(line) for line in ended.output.splitlines()]

@@ -27,6 +27,8 @@ app = typer.Typer(
 )
 model_app = typer.Typer(help="List, install or remove models.", no_args_is_help=True)
 app.add_typer(model_app, name="model")
+agents_app = typer.Typer(help="Review the edits of other agents.", invoke_without_command=True)
+app.add_typer(agents_app, name="agents")
 
 RootOption = Annotated[
     Path | None,
@@ -341,6 +343,35 @@ def model_remove(
     from stet.cli import model_command  # late, as above
 
     finish(lambda: model_command.remove(name))
+
+
+AgentArgument = Annotated[str, typer.Argument(metavar="NAME", help="The agent: claude.")]
+WriteOption = Annotated[bool, typer.Option("--write", help="Write the agent's user settings.")]
+
+
+@agents_app.callback()
+def agents(context: typer.Context) -> None:
+    """List the agents whose edits become hunks, and what is not captured."""
+    from stet.cli import agents_command  # late, as above
+
+    if context.invoked_subcommand is None:
+        finish(agents_command.show)
+
+
+@agents_app.command("install")
+def agents_install(name: AgentArgument, *, write: WriteOption = False) -> None:
+    """Show or write the hooks that an agent needs."""
+    from stet.cli import agents_command  # late, as above
+
+    finish(lambda: agents_command.install(name, write=write))
+
+
+@agents_app.command("uninstall")
+def agents_uninstall(name: AgentArgument, *, write: WriteOption = False) -> None:
+    """Show or remove these hooks."""
+    from stet.cli import agents_command  # late, as above
+
+    finish(lambda: agents_command.uninstall(name, write=write))
 
 
 @app.command()

@@ -205,11 +205,11 @@ class InstalledFiles:
         for file in files:
             if file.differs():
                 file.target.parent.mkdir(parents=True, exist_ok=True)
-                _replace_text(file.target.resolve(), file.text)
+                replace_text(file.target.resolve(), file.text)
                 written.append(file.target)
             if not file.has_user_content:
                 self.hashes[str(file.target)] = _hash(file.target)
-        _replace_text(self.path, json.dumps(self.hashes, indent=1))
+        replace_text(self.path, json.dumps(self.hashes, indent=1))
         return written
 
     def remove_obsolete(self, folder: Path, files: Sequence[ConfigFile]) -> None:
@@ -224,10 +224,10 @@ class InstalledFiles:
             if folder in path.parents and path.is_file() and _hash(path) == self.hashes[name]:
                 path.unlink()
                 del self.hashes[name]
-        _replace_text(self.path, json.dumps(self.hashes, indent=1))
+        replace_text(self.path, json.dumps(self.hashes, indent=1))
 
 
-def _replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str) -> None:
     """Write a text file as a whole: a user's file is never half written."""
     unfinished = path.with_name(f"{path.name}.stet-new")
     unfinished.write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
 """`stet`: the console script.
 
-An editor starts `stet serve` and waits for it, so this command is recognized before anything else
-is imported; all other commands are handled by `stet.cli.app`. This module and the two packages
+An editor starts `stet serve` and waits for it, and an agent runs `stet hook` for each of its tools,
+so these commands are recognized before anything else is imported; all other commands are handled by `stet.cli.app`. This module and the two packages
 above it must stay valid for older versions of Python, so that these get a sentence and no
 traceback.
 """
@@ -29,6 +29,10 @@ def main() -> None:
         from stet.cli.serve_command import run  # late: the shell's commands do not need the server
 
         sys.exit(run(arguments[1:]))
+    if arguments[:1] == ["hook"]:
+        from stet.cli.hook_command import run as run_hook  # late: an agent runs it for each tool
+
+        sys.exit(run_hook(arguments[1:]))
     try:
         from stet.cli.app import app  # late: typer and rich cost a third of the server's start
 

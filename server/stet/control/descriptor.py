@@ -14,6 +14,8 @@ from typing import NamedTuple
 from stet.system.process_id import is_alive
 
 PREFIX, SUFFIX = "serve-", ".json"
+SHADOW = "shadow"
+"""The folder beside the descriptors with the copies that agents edit, by the server's process."""
 
 
 class Descriptor(NamedTuple):
@@ -112,10 +114,15 @@ def _parse(values: dict[str, object]) -> Descriptor:
 
 
 def _is_alive_or_removed(folder: Path, descriptor: Descriptor) -> bool:
-    """Return whether the process of a descriptor exists; remove the descriptor otherwise."""
+    """Return whether the process of a descriptor exists; otherwise remove what it has left."""
     if is_alive(descriptor.pid):
         return True
     remove_descriptor(folder, descriptor.pid)
+    copies = folder / SHADOW / str(descriptor.pid)
+    if copies.is_dir() and not copies.is_symlink():
+        import shutil  # late: only after an agent has worked with a server that was killed
+
+        shutil.rmtree(copies, ignore_errors=True)
     return False
 
 

@@ -11,8 +11,10 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcException
 
+from stet.bridges.hooks.hook_sessions import HookSessions, InvalidEvent
 from stet.control.control_server import Method, MethodRefused
 from stet.lsp.arguments import CommandArguments
+from stet.lsp.lsp_errors import InvalidParams, report_as
 from stet.lsp.presentation.hunk_selection import find_hunk
 from stet.lsp.presentation.serialize import hunk_to_json
 from stet.review.ledger import ReviewLedger
@@ -37,14 +39,22 @@ RunCommand = Callable[[str, tuple[object, ...]], Awaitable[object]]
 class ControlMethods:
     """The methods of one server; used on the event loop only."""
 
-    def __init__(self, workspace: Workspace, ledger: ReviewLedger, run_command: RunCommand) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        run_command: RunCommand,
+        hooks: HookSessions,
+    ) -> None:
         """Create the methods.
 
         Args:
             workspace: The open documents.
             ledger: The proposals.
             run_command: Runs a command by name, as if the editor had sent the arguments.
+            hooks: The sessions of other agents.
         """
+        self._hooks = hooks
         self._workspace = workspace
         self._ledger = ledger
         self._run_command = run_command
@@ -54,6 +64,7 @@ class ControlMethods:
         """The methods by name."""
         methods: dict[str, Callable[[tuple[object, ...]], Awaitable[object]]] = {
             "control.hasOpen": self._has_open,
+            "control.hook": self._hook,
             "control.text": self._text,
             "control.wait": self._wait,
         }
@@ -81,6 +92,13 @@ class ControlMethods:
         else:
             text = document.text
         return {"text": text, "encoding": self._workspace.encoding.value}
+
+    async def _hook(self, params: tuple[object, ...]) -> object:
+        """Return what an `agent` is to be answered to the `event` of one of its hooks."""
+        with CommandArguments("control.hook", params) as arguments:
+            agent, event = arguments.required("agent"), arguments.mapping("event")
+        with report_as(InvalidParams, InvalidEvent):
+            return await self._hooks.handle(agent, event)
 
     async def _wait(self, params: tuple[object, ...]) -> list[dict[str, object]]:
         """Return `hunks` as `stet.proposals` does, as soon as none of them is in one of `states`.

@@ -15,6 +15,7 @@ from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent
 from stet.agent.session import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
+from stet.bridges.hooks.hook_sessions import HookSessions
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.chat.chat_controller import ChatController
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
@@ -148,6 +149,7 @@ class Background:
         completions: The inline completions.
         opencode: The bridge that sends the state of the editor to an OpenCode server.
         control: The socket for other programs of the user.
+        hooks: The sessions of other agents, whose hooks use that socket.
     """
 
     def __init__(
@@ -177,7 +179,15 @@ class Background:
         )
         self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
-        methods = ControlMethods(workspace, documents.ledger, run_command)
+        self.hooks = HookSessions(
+            workspace,
+            documents.ledger,
+            system,
+            number=partial(documents.store.number, "turn"),
+            tell=client.show_message,
+            warn=client.warn,
+        )
+        methods = ControlMethods(workspace, documents.ledger, run_command, self.hooks)
         self.control = ControlSocket(methods, workspace, system, server.tasks.spawn)
 
     def settings_changed(self) -> None:
@@ -342,6 +352,7 @@ class ServerState:
 
     async def close(self) -> None:
         """Save the state that outlives the server, and close all services."""
+        await self.background.hooks.close()
         await self.background.control.close()
         await self.background.index.close()
         await self.persistence.close()

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from stet.system import file_operations as user_files
 from stet.system.no_follow import BINARY, HAS_FOLDER_DESCRIPTORS, READ, open_no_follow, open_to_list
 from stet.system.program import Program, ProgramResult, run_program
+from stet.system.runtime_folder import runtime_path
 
 _TRASH = "trash"
 """The name of the trash in the state folder."""
@@ -159,15 +160,13 @@ class System:
     def runtime_folder(self) -> Path:
         """Return the folder for Stet's sockets, which only the user may read; created if missing.
 
-        It is in `XDG_RUNTIME_DIR`, or else in the cache folder: not in a folder that all users may
-        write.
-
         Raises:
             OSError: If the folder can't be created, belongs to another user, is a link, or may be
                 read by others.
         """
-        given = Path(self.environ().get("XDG_RUNTIME_DIR", ""))
-        folder = given / "stet" if given.is_absolute() else self.cache_folder() / "run"
+        folder = runtime_path(self.environ())
+        if folder.parent.name == "stet":
+            _ = self.cache_folder()  # private, like the folder in it
         status = os.lstat(_made(folder))
         is_private = stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode) & 0o077
         if hasattr(os, "geteuid") and not (is_private and status.st_uid == os.geteuid()):

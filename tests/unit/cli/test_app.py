@@ -17,7 +17,8 @@ from stet.cli.main import unsupported_python
 
 WIDTH = 80
 COMMANDS = (
-    "serve", "ask", "search", "index", "demo", "doctor", "model", "config", "uninstall",
+    "serve", "ask", "review", "accept", "reject", "search", "index", "demo", "doctor", "model",
+    "agents", "config", "uninstall",
 )  # fmt: skip
 OLD_PYTHONS = sorted(Path.home().glob(".pyenv/versions/3.[89].*/bin/python3")) + sorted(
     Path.home().glob(".pyenv/versions/3.10.*/bin/python3")

@@ -1,0 +1,247 @@
+"""One session of an agent whose tools are redirected to the shadow folder."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from stet.bridges.hooks.session_view import SessionText, SessionView, ViewError
+from stet.bridges.hooks.shadow_folder import MAX_BYTES, ShadowFolder, ShadowUnreadable
+from stet.review.proposal import Hunk
+from stet.workspace.names import PathRefused
+from stet.workspace.paths import Located
+from stet.workspace.uris import path_of
+from stet.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Redirected:
+    """A tool is to use the copy of a file.
+
+    Attributes:
+        path: The path of the copy.
+        note: A sentence for the agent; may be empty.
+    """
+
+    path: Path
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A tool may not run; `reason` is a sentence for the agent."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A tool runs as if there were no Stet."""
+
+
+ToolDecision = Redirected | Denied | Passed
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """What is known of the copy of a file.
+
+    Attributes:
+        text: The text when the copy was last written or compared; None if there was no file.
+        turn: The number of the turn in which that was.
+    """
+
+    text: str | None
+    turn: int
+
+
+class HookSession:
+    """The session; used on the event loop only, for one event at a time (`lock`).
+
+    Attributes:
+        lock: Held while an event is handled.
+        hunks: The hunks that were proposed in the turn.
+        warnings: Warnings for the user that are not shown yet.
+    """
+
+    def __init__(self, view: SessionView, shadow: ShadowFolder, workspace: Workspace) -> None:
+        """Create a session that has read nothing.
+
+        Args:
+            view: What the session sees.
+            shadow: Its copies.
+            workspace: The files.
+        """
+        self.lock = asyncio.Lock()
+        self.hunks: list[Hunk] = []
+        self.warnings: list[str] = []
+        self._view = view
+        self._shadow = shadow
+        self._workspace = workspace
+        self._copies: dict[str, _Copy] = {}
+        self._on_disk: dict[str, str | None] = {}
+        self._turn = 0
+
+    async def begin_turn(self) -> str:
+        """Begin a turn; return the user's decisions and changes since the last one, or ""."""
+        self._turn += 1
+        self.hunks.clear()
+        return await self._view.begin_turn()
+
+    async def before_read(self, path: Path) -> ToolDecision:
+        """Return how a tool reads a file. The copy gets the text of this moment."""
+        if (located := self._locate(path)) is None:
+            return PASSED
+        note = await self._propose_copy(located)
+        try:
+            view = await self._view.read(located.uri)
+        except ViewError as error:
+            return Denied(str(error))
+        if view is None or view.text is None:
+            return PASSED
+        return await self._redirect(located, view, note)
+
+    async def before_write(self, path: Path) -> ToolDecision:
+        """Return how a tool changes or creates a file."""
+        if (located := self._locate(path)) is None:
+            return PASSED
+        try:
+            view = await self._view.read(located.uri)
+            if view is None:
+                return Denied(
+                    f"{located.name} can't be reviewed, since it is not a text file. Leave it unchanged."
+                )
+            if refusal := await self._view.refusal(located.uri, is_new=view.text is None):
+                return Denied(refusal)
+        except ViewError as error:
+            return Denied(str(error))
+        self._on_disk[located.uri] = await self._disk_text(located)
+        copy = self._copies.get(located.uri)
+        if copy is not None and copy.turn == self._turn:
+            # The agent changes what it has read; what the user types meanwhile is merged.
+            return Redirected(self._shadow.path_of(located.name))
+        note = await self._propose_copy(located)
+        return await self._redirect(located, view, note)
+
+    async def after_write(self, path: Path) -> str:
+        """Propose what a tool has written; return a sentence for the agent.
+
+        `path` is what the tool has written: a copy, or a file that it was not to write.
+        """
+        if (located := self._locate(path)) is None:
+            return ""
+        if self._shadow.name_of(path) is None:
+            return await self._check_disk(located)
+        return await self._propose_copy(located)
+
+    def advice(self, path: Path) -> str:
+        """Return a sentence for the agent after a tool has failed: which path to use instead."""
+        located = self._locate(path)
+        if located is None or located.uri not in self._copies:
+            return ""
+        return _use(located, self._shadow.path_of(located.name))
+
+    async def close(self) -> None:
+        """Propose what the copies hold, and remove them; the session may go on later."""
+        for uri in list(self._copies):
+            await self._propose_copy(self._workspace.snapshot().locate(str(path_of(uri))))
+        self._copies.clear()
+        await self._shadow.clear()
+
+    def _locate(self, path: Path) -> Located | None:
+        """Return the file of the workspace that a path means; None for other files."""
+        name = self._shadow.name_of(path)
+        try:
+            located = self._workspace.snapshot().locate(name or str(path))
+        except PathRefused:
+            return None
+        return located if self._view.is_ours(located.uri) else None
+
+    async def _redirect(self, located: Located, view: SessionText, note: str = "") -> ToolDecision:
+        """Write the copy of a file, and return its path.
+
+        An agent may check an edit against the file that it names, before a hook is called, so it is
+        told the path of the copy.
+        """
+        path = self._shadow.path_of(located.name)
+        try:
+            if view.text is None:
+                await self._shadow.remove(path)
+            else:
+                await self._shadow.write(path, view.text)
+        except OSError as error:
+            return Denied(f"Stet can't make a copy of {located.name} for the review: {error}")
+        is_first = located.uri not in self._copies
+        self._copies[located.uri] = _Copy(view.text, self._turn)
+        if not view.is_live or is_first:
+            note = f"{note} {_use(located, path)}".strip()
+        return Redirected(path, note)
+
+    async def _propose_copy(self, located: Located) -> str:
+        """Propose what an agent has changed in a copy; return a sentence for the agent."""
+        copy = self._copies.get(located.uri)
+        if copy is None:
+            return ""
+        path = self._shadow.path_of(located.name)
+        try:
+            text = await self._shadow.read(path)
+            if text is None or text == copy.text:
+                return ""
+            hunks = await self._view.write(located.uri, copy.text, text)
+        except (ViewError, ShadowUnreadable) as error:
+            del self._copies[located.uri]  # the next read makes it anew
+            return f"Not proposed: {error}"
+        self._copies[located.uri] = _Copy(text, self._turn)
+        self.hunks += hunks
+        if not hunks:
+            return ""
+        ids = ", ".join(hunk.id for hunk in hunks)
+        return (
+            f"Proposed to the user as {ids}. {located.name} itself is unchanged until the user "
+            f"accepts. {_use(located, path)}"
+        )
+
+    async def _disk_text(self, located: Located) -> str | None:
+        """Return the text of a file on the disk, None if there is none."""
+        system = self._workspace.snapshot().system
+        if located.path is None:
+            return None
+        path = located.path
+
+        def read() -> str | None:
+            try:
+                return system.read_bytes(path, MAX_BYTES).decode(errors="replace")
+            except OSError:
+                return None
+
+        return await asyncio.to_thread(read)
+
+    async def _check_disk(self, located: Located) -> str:
+        """Handle a tool that was redirected and has written the file nevertheless.
+
+        The user is warned. If the file is not open, the change back is proposed.
+        """
+        before, now = self._on_disk.get(located.uri), await self._disk_text(located)
+        if now is None or now == before:
+            return ""
+        warning = f"{self._view.agent} has written {located.name} to the disk, past the review."
+        if self._workspace.buffer(located.uri) is not None:
+            self.warnings.append(f"{warning} The editor has the text before; save it to undo this.")
+        elif before is None:
+            self.warnings.append(f"{warning} The file is new; delete it if you don't want it.")
+        else:
+            try:
+                hunks = await self._view.write(located.uri, now, before)
+            except ViewError as error:
+                self.warnings.append(f"{warning} The change can't be undone: {error}")
+            else:
+                ids = ", ".join(hunk.id for hunk in hunks)
+                self.warnings.append(f"{warning} Accept {ids} to undo the change.")
+        return "This change was written without the user's review. The user was warned."
+
+
+PASSED = Passed()
+
+
+def _use(located: Located, path: Path) -> str:
+    """Return the sentence that names the copy of a file."""
+    return f"Read and edit {located.name} as {path}: this copy has its present text."

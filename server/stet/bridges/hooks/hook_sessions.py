@@ -1,0 +1,132 @@
+"""The sessions of other agents that work in the workspace of this server."""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from stet.bridges.hooks import claude_hooks
+from stet.bridges.hooks.hook_session import HookSession
+from stet.bridges.hooks.session_view import SessionView
+from stet.bridges.hooks.shadow_folder import ShadowFolder
+from stet.control.descriptor import SHADOW
+from stet.review.ledger import ReviewLedger
+from stet.system.system import System
+from stet.text.escape import escape_line
+from stet.text.render import counted
+from stet.workspace.workspace import Workspace
+
+AGENTS = frozenset({claude_hooks.NAME})
+"""The agents whose hooks are understood."""
+MAX_SESSIONS = 32
+"""The most sessions; the oldest is forgotten."""
+_SESSION_ID = re.compile(r"[\w-]{1,100}")
+
+
+class InvalidEvent(ValueError):
+    """An event of an agent can't be understood; the message says why."""
+
+
+class HookSessions:
+    """All sessions of one server; used on the event loop only."""
+
+    def __init__(  # noqa: PLR0913 - all its ports
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        system: System,
+        *,
+        number: Callable[[], int],
+        tell: Callable[[str], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        """Create no session yet.
+
+        Args:
+            workspace: The open documents and the files.
+            ledger: The proposals.
+            system: The access to the disk.
+            number: Returns the number of a new turn; it blocks.
+            tell: Shows the user a message.
+            warn: Shows the user a warning.
+        """
+        self._workspace = workspace
+        self._ledger = ledger
+        self._system = system
+        self._number = number
+        self._tell = tell
+        self._warn = warn
+        self._sessions: dict[tuple[str, str], HookSession] = {}
+        self._is_closed = False
+
+    async def handle(self, agent: str, event: object) -> object:
+        """Handle an event of an agent; return the JSON that the agent reads.
+
+        Raises:
+            InvalidEvent: If the agent or the event is unknown, or the server is ending.
+        """
+        if self._is_closed:
+            raise InvalidEvent("Stet is ending")
+        if agent not in AGENTS:
+            raise InvalidEvent(f"there is no agent {agent!r}; known: {', '.join(sorted(AGENTS))}")
+        if not isinstance(event, Mapping) or not _SESSION_ID.fullmatch(
+            str(event.get("session_id", ""))
+        ):
+            raise InvalidEvent("an event is an object with a session_id")
+        key = agent, str(event["session_id"])
+        kind = event.get("hook_event_name")
+        if kind == "SessionEnd":
+            await self._rest(key)
+            return {}
+        is_new = key not in self._sessions
+        session = self._sessions.get(key) or await self._begin(key)
+        async with session.lock:
+            if is_new and kind != "UserPromptSubmit":
+                await session.begin_turn()
+            introduction = self._introduction() if is_new else ""
+            answer = await claude_hooks.handle(session, event, introduction)
+            self._report(agent, session, is_end=kind == "Stop")
+        return answer
+
+    async def close(self) -> None:
+        """Close all sessions."""
+        self._is_closed = True
+        if self._sessions:
+            for key in list(self._sessions):
+                await self._rest(key)
+            folder = self._system.runtime_folder() / SHADOW / str(os.getpid())
+            with suppress(OSError):
+                await asyncio.to_thread(folder.rmdir)
+
+    async def _begin(self, key: tuple[str, str]) -> HookSession:
+        agent, session_id = key
+        chat = f"{agent}-{session_id}"
+        view = SessionView(self._workspace, self._ledger, self._number, agent, chat)
+        folder = self._system.runtime_folder() / SHADOW / str(os.getpid()) / chat
+        session = HookSession(view, ShadowFolder(self._system, folder), self._workspace)
+        self._sessions[key] = session
+        if len(self._sessions) > MAX_SESSIONS:
+            oldest = next(iter(self._sessions))
+            await self._rest(oldest)
+            del self._sessions[oldest]
+        return session
+
+    async def _rest(self, key: tuple[str, str]) -> None:
+        """Remove the copies of a session, which may be resumed later."""
+        if (session := self._sessions.get(key)) is not None:
+            async with session.lock:
+                await session.close()
+
+    def _introduction(self) -> str:
+        folders = ", ".join(str(root.path) for root in self._workspace.roots)
+        return claude_hooks.INTRODUCTION.format(folders=folders)
+
+    def _report(self, agent: str, session: HookSession, *, is_end: bool) -> None:
+        """Show warnings of a session, and at the end of a turn how many hunks it has proposed."""
+        for warning in session.warnings:
+            self._warn(f"Stet: {escape_line(warning)}")
+        session.warnings.clear()
+        if is_end and session.hunks:
+            self._tell(f"Stet: {agent} proposed {counted(len(session.hunks), 'hunk')} to review.")
+            session.hunks.clear()

@@ -1,0 +1,247 @@
+"""The view that one session of another agent has of the workspace.
+
+The text of a file is the live text with the pending hunks of this session, and of no other. What
+the session writes is compared with the text that it has read, merged with what the user has typed
+meanwhile, and proposed as hunks by the same policy as the edits of Stet's own agent.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from stet.agent.turn import Ask, Mode
+from stet.agent.turn_rules import create_turn_rules
+from stet.context.context_builder import EditorLocation
+from stet.context.since_last_turn import cut_off, since_last_turn_section
+from stet.review.feedback import ModelKnowledge, collect_feedback
+from stet.review.ledger import ReviewLedger
+from stet.review.policy.rules import EditRules
+from stet.review.proposal import Hunk
+from stet.review.resolve.pending_view import PendingView, pending_file
+from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
+from stet.text.diff import line_edit
+from stet.text.document import TextDocument
+from stet.text.lines import split_lines
+from stet.text.merge import merge
+from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
+from stet.tools.proposer import Proposer
+from stet.tools.tool_errors import ToolError
+from stet.workspace.snapshot import NO_TEXT, NotShown
+from stet.workspace.uris import path_of
+from stet.workspace.workspace import Workspace
+
+_MAX_TRIES = 10
+"""The most attempts to propose a change of a text that the user is changing."""
+
+
+class ViewError(Exception):
+    """A file can't be read or changed; the message is a sentence for the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionText:
+    """A file as a session sees it.
+
+    Attributes:
+        text: The text, with the line ends of the file; None if the session sees no such file.
+        is_live: Whether the text is that on the disk or in the editor, without pending hunks.
+    """
+
+    text: str | None
+    is_live: bool = True
+
+
+class SessionView:
+    """The view of one session; used on the event loop only.
+
+    Attributes:
+        agent: The name of the agent, the author of its hunks.
+        chat: The id of the session, which its hunks have as their conversation.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        number: Callable[[], int],
+        agent: str,
+        chat: str,
+    ) -> None:
+        """Create a view; nothing is read yet.
+
+        Args:
+            workspace: The open documents and the files.
+            ledger: The proposals.
+            number: Returns the number of a new turn.
+            agent: The name of the agent.
+            chat: The id of the session.
+        """
+        self.agent = agent
+        self.chat = chat
+        self._workspace = workspace
+        self._ledger = ledger
+        self._number = number
+        self._knowledge = ModelKnowledge(upto=0)  # after a restart, all decisions are news
+        self._proposer = self._new_turn(f"{agent}-0")
+
+    @property
+    def hunks(self) -> tuple[Hunk, ...]:
+        """The hunks of the session, in any state."""
+        return self._ledger.hunks(chat=self.chat)
+
+    async def begin_turn(self) -> str:
+        """Begin a turn; return what the user has decided and changed since the last one, or ""."""
+        number = await asyncio.to_thread(self._number)
+        shown = self._proposer.reader.shown
+        self._proposer = self._new_turn(f"t{number}")
+        snapshot, hunks, knowledge = self._workspace.snapshot(), self.hunks, self._knowledge
+        knowledge = replace(knowledge, shown=dict(shown) or knowledge.shown)
+        feedback = await asyncio.to_thread(collect_feedback, snapshot, hunks, knowledge)
+        self._knowledge = feedback.knowledge
+        section = since_last_turn_section(feedback, cut_off)
+        return section.text if section else ""
+
+    def is_ours(self, uri: str) -> bool:
+        """Return whether a file is below a folder of the workspace."""
+        path = path_of(uri)
+        roots = self._workspace.roots
+        return path is not None and any(path.is_relative_to(root.path) for root in roots)
+
+    async def read(self, uri: str) -> SessionText | None:
+        """Return a file as the session sees it, or None if it is no text.
+
+        Raises:
+            ViewError: If the privacy settings hide the file.
+        """
+        if (new := self._pending_file(uri)) is not None:
+            return SessionText(new.new, is_live=False)
+        try:
+            document = await self._document(uri)
+        except NotShown as refused:
+            if refused.rule in NO_TEXT or refused.rule == "unreadable":
+                return None
+            if refused.rule == "missing":
+                return SessionText(None)
+            raise ViewError(str(refused)) from refused
+        if document.is_large:
+            return None
+        self._proposer.reader.shown.record(document)
+        view = self._proposer.reader.pending_view(document)
+        return SessionText(view.text, is_live=not view.hunks and document.version is None)
+
+    async def refusal(self, uri: str, *, is_new: bool) -> str:
+        """Return why the session may not change or create a file, or ""."""
+        rules = await self._proposer.inspect_rules(uri)
+        if refusal := rules.path_status(uri).refusal:
+            return refusal.for_model
+        if is_new and not (rules.settings.can_create and rules.may_create(uri)):
+            return "The user's settings do not let agents create this file."
+        if not is_new and not rules.editable(uri):
+            return "The user's settings (edit.scope) do not let agents change this file."
+        return ""
+
+    async def write(self, uri: str, before: str | None, after: str) -> tuple[Hunk, ...]:
+        """Propose that a file has another text.
+
+        Args:
+            uri: The file.
+            before: The text that the session has changed; None for a new file.
+            after: The text that it has written.
+
+        Returns:
+            The hunks of the change; empty if the file would not change.
+
+        Raises:
+            ViewError: If a rule refuses, or the user has changed the same lines.
+        """
+        try:
+            if before is None or self._pending_file(uri) is not None:
+                return await self._create(uri, after)
+            return await self._change(uri, before, after)
+        except NotShown as refused:
+            raise ViewError(str(refused)) from refused
+        except ToolError as error:
+            raise ViewError(str(error)) from error
+
+    async def _change(self, uri: str, before: str, after: str) -> tuple[Hunk, ...]:
+        reader = self._proposer.reader
+        for _ in range(_MAX_TRIES):
+            document = await reader.document_to_edit_at(uri)
+            view = reader.pending_view(document)
+            name = reader.snapshot().name_of(uri)
+            inspect = self._proposer.rules.prefetch_status((document.uri,))
+            prepared, amends = await asyncio.to_thread(
+                self._prepare, view, before, after, name, inspect
+            )
+            if not reader.is_current(document, view):
+                continue
+            if prepared is None:
+                return ()
+            return self._proposer.propose_prepared(prepared, position="write", amends=amends)
+        raise ViewError(f"{uri} is being changed by the user. Read the file again later.")
+
+    def _prepare(
+        self,
+        view: PendingView,
+        before: str,
+        after: str,
+        name: str,
+        inspect: Callable[[], EditRules],
+    ) -> tuple[PreparedDraft | RejectedDraft | None, tuple[str, ...]]:
+        """Return the change of a view, and the hunks that it replaces. For a worker thread.
+
+        Raises:
+            ViewError: If the user has changed the same lines.
+        """
+        after = _with_line_ends_of(before, after)
+        wanted = after if view.text == before else merge(before, view.text, after)
+        if wanted is None:
+            raise ViewError(
+                f"The user has changed the same lines of {name} since then. Nothing was proposed: "
+                "read the file again and make the change in its present text."
+            )
+        edit = line_edit(split_lines(view.text), split_lines(wanted))
+        if not edit.replacements:
+            return None, ()
+        amendment = view.amended(edit)
+        turn = self._proposer.reader.turn.id
+        repeated = view.repeated(amendment.edit, turn, amendment.hunks)
+        summary = f"{self.agent}: edit {name}"
+        draft = self._proposer.edit_draft(view.live, name, amendment.edit, summary)
+        return prepare_or_reject(draft, inspect()), (*amendment.hunks, *repeated)
+
+    async def _create(self, uri: str, text: str) -> tuple[Hunk, ...]:
+        snapshot = self._proposer.reader.snapshot()
+        located = snapshot.locate(str(path_of(uri) or uri))
+        draft = self._proposer.create_draft(located, text, f"{self.agent}: create {located.name}")
+        inspect = self._proposer.rules.prefetch_status((located.uri,))
+        prepared = await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
+        return self._proposer.propose_prepared(prepared, position="create")
+
+    async def _document(self, uri: str) -> TextDocument:
+        """Return the live text of a file.
+
+        Raises:
+            NotShown: If there is no text, or the privacy settings hide it.
+        """
+        return await asyncio.to_thread(self._proposer.reader.snapshot().show_and_learn, uri)
+
+    def _pending_file(self, uri: str) -> Hunk | None:
+        return pending_file(self._ledger.live(uri), self.chat)
+
+    def _new_turn(self, turn: str) -> Proposer:
+        identity = TurnIdentity(turn, self.agent, self.chat)
+        reader = FileReader(self._workspace, self._ledger, identity, TurnReport())
+        active = self._workspace.snapshot().activity.active
+        ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation(active, None), chat=self.chat)
+        rules = create_turn_rules(ask, self._workspace, reader.shown)
+        if self._workspace.settings.edit.scope == "context":
+            # The agent reads on its own: its context is the workspace.
+            rules = replace(rules, editable=self.is_ours)
+        return Proposer(reader, rules)
+
+
+def _with_line_ends_of(before: str, after: str) -> str:
+    """Return a text with CRLF if the text before has only these and the agent has written LF."""
+    has_only_crlf = before.count("\n") == before.count("\r\n") > 0
+    return after.replace("\n", "\r\n") if has_only_crlf and "\r" not in after else after

@@ -1,0 +1,212 @@
+"""`stet agents`: the agents whose edits are reviewed, and the hooks in their settings.
+
+Stet writes only into the user's own settings of an agent, and removes only entries that it has
+written: those whose command ends with `hook NAME`.
+"""
+
+import copy
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stet.bridges.hooks.claude_hooks import EVENTS, MATCHER
+from stet.cli.files import replace_text
+from stet.cli.terminal import CliError, Terminal, coloured
+from stet.text.diff import unified_diff
+
+TESTED = "2.1.332"
+"""The version of Claude Code with which the tests run."""
+HOOK_SECONDS = 60
+_VERSION_SECONDS = 10
+_WITH_TOOLS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
+NOT_CAPTURED = (
+    "not captured: files that a shell command changes; searches see the saved files",
+    "not under privacy.deny: what its shell commands read, and what it sends to its model",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAgent:
+    """An agent that is known.
+
+    Attributes:
+        name: The name on the command line.
+        title: The name for people.
+        program: The program, as it is found on the PATH.
+        settings: The file of the user's settings.
+    """
+
+    name: str
+    title: str
+    program: str
+    settings: Path
+
+
+def known_agents() -> tuple[KnownAgent, ...]:
+    """Return the agents whose hooks can be installed."""
+    folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+    return (KnownAgent("claude", "Claude Code", "claude", folder / "settings.json"),)
+
+
+def show() -> int:
+    """Show the agents, their versions and whether their hooks are installed."""
+    terminal = Terminal()
+    for agent in known_agents():
+        program = shutil.which(agent.program)
+        found = f"{_version(program)}, {program}" if program else "not found on the PATH"
+        is_installed = _without_hooks(_read(agent), agent) != _read(agent)
+        how = "hook-redirect" if is_installed else "not reviewed"
+        terminal.show(f"{agent.name}: {agent.title} {found}", "bold")
+        terminal.show(f"  capture: {how} ({agent.settings})")
+        terminal.show(f"  tested with version {TESTED}")
+        for line in NOT_CAPTURED:
+            terminal.show(f"  {line}")
+        if not is_installed:
+            terminal.show(f"  to review its edits: stet agents install {agent.name} --write")
+    return 0
+
+
+def install(name: str, *, write: bool) -> int:
+    """Show or write the hooks of an agent into the user's settings.
+
+    Raises:
+        CliError: If the agent is unknown, or its settings can't be read or written.
+    """
+    agent = _named(name)
+    settings = _read(agent)
+    wanted = _without_hooks(settings, agent)
+    hooks = wanted.setdefault("hooks", {})
+    for event in EVENTS:
+        entry: dict[str, Any] = {"matcher": MATCHER} if event in _WITH_TOOLS else {}
+        command = {"type": "command", "command": _command(agent), "timeout": HOOK_SECONDS}
+        hooks.setdefault(event, []).append({**entry, "hooks": [command]})
+    done = f"{agent.title} is reviewed from its next start on, in folders that an editor has open."
+    return _apply(agent, settings, wanted, done, write=write)
+
+
+def uninstall(name: str, *, write: bool) -> int:
+    """Show or make the removal of Stet's hooks from the user's settings of an agent.
+
+    Raises:
+        CliError: If the agent is unknown, or its settings can't be read or written.
+    """
+    agent = _named(name)
+    settings = _read(agent)
+    wanted = _without_hooks(settings, agent)
+    return _apply(agent, settings, wanted, f"{agent.title} is no longer reviewed.", write=write)
+
+
+def _named(name: str) -> KnownAgent:
+    known = {agent.name: agent for agent in known_agents()}
+    if name not in known:
+        raise CliError(f"no such agent: {name!r}; known: {', '.join(known)}", code=2)
+    return known[name]
+
+
+def _read(agent: KnownAgent) -> dict[str, Any]:
+    """Return the user's settings of an agent, {} if there is no file.
+
+    Raises:
+        CliError: If the file can't be read, or holds something else than expected.
+    """
+    try:
+        text = agent.settings.read_text(encoding="utf-8")
+        settings = json.loads(text) if text.strip() else {}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise CliError(
+            f"{agent.settings} can't be read: {error}. Correct the file first."
+        ) from error
+    hooks = settings.get("hooks", {}) if isinstance(settings, dict) else None
+    if not isinstance(hooks, dict) or not all(isinstance(one, list) for one in hooks.values()):
+        raise CliError(f"{agent.settings} has another form than expected. Correct the file first.")
+    return dict(settings)
+
+
+def _without_hooks(settings: dict[str, Any], agent: KnownAgent) -> dict[str, Any]:
+    """Return settings without Stet's hooks; what becomes empty thereby is removed."""
+    rest = copy.deepcopy(settings)
+    hooks = rest.get("hooks", {})
+    for event, entries in list(hooks.items()):
+        left = [one for entry in entries if (one := _without_commands(entry, agent)) is not None]
+        hooks[event] = left
+        if not left and entries:
+            del hooks[event]
+    if not hooks and settings.get("hooks"):
+        del rest["hooks"]
+    return rest
+
+
+def _without_commands(entry: Any, agent: KnownAgent) -> Any:
+    """Return an entry of an event without Stet's commands; None if no command is left."""
+    commands = entry.get("hooks") if isinstance(entry, dict) else None
+    if not isinstance(commands, list):
+        return entry
+    left = [one for one in commands if not _is_ours(one, agent)]
+    if left == commands:
+        return entry
+    return {**entry, "hooks": left} if left else None
+
+
+def _is_ours(command: Any, agent: KnownAgent) -> bool:
+    text = command.get("command") if isinstance(command, dict) else None
+    return isinstance(text, str) and text.endswith(f"stet hook {agent.name}")
+
+
+def _command(agent: KnownAgent) -> str:
+    """Return the command of the hook: this `stet`, wherever the agent is started."""
+    program = Path(sys.executable).with_name("stet")
+    return f"{shlex.quote(str(program))} hook {agent.name}"
+
+
+def _apply(
+    agent: KnownAgent, settings: dict[str, Any], wanted: dict[str, Any], done: str, *, write: bool
+) -> int:
+    """Show the difference of two settings, and write the wanted ones if `write`.
+
+    Raises:
+        CliError: If the file can't be written.
+    """
+    terminal = Terminal()
+    before, after = _text(settings), _text(wanted)
+    name = str(agent.settings)
+    if before == after:
+        terminal.say(f"Nothing to change in {name}.")
+        return 0
+    terminal.show(coloured(unified_diff(before, after, name, name)))
+    if not write:
+        terminal.say("Nothing was written: add --write.", "yellow")
+        return 0
+    try:
+        agent.settings.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(agent.settings.resolve(), after)
+    except OSError as error:
+        raise CliError(f"{name} can't be written: {error}") from error
+    terminal.say(f"Wrote {name}. {done}", "green")
+    return 0
+
+
+def _text(settings: dict[str, Any]) -> str:
+    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+
+
+def _version(program: str) -> str:
+    """Return the version that a program prints, "" if it prints none in time."""
+    try:
+        ended = subprocess.run(  # noqa: S603 - the user's program
+            [program, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_VERSION_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ended.stdout.strip().partition("\n")[0].partition(" ")[0]

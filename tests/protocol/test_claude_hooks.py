@@ -1,0 +1,358 @@
+"""Claude Code's hooks through `stet hook`, a real process, and a server with an editor."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import states
+from tests.support.shell import Shell
+
+TEXT = "one\ntwo\nthree\n"
+
+
+@dataclass
+class Claude:
+    """An agent that has Claude's tools, and calls hooks as Claude does."""
+
+    shell: Shell
+    session: str = "0a1b-2c"
+
+    async def hook(self, event: str, **more: object) -> dict[str, Any]:
+        """Call the hook of an event; return its output."""
+        given = {
+            "hook_event_name": event,
+            "session_id": self.session,
+            "cwd": str(self.shell.folder),
+            **more,
+        }
+        ended = await asyncio.to_thread(self.shell.run, "hook", "claude", typed=json.dumps(given))
+        assert (ended.returncode, ended.stderr) == (0, "")
+        answer = json.loads(ended.stdout)
+        decision: dict[str, Any] = answer.get("hookSpecificOutput", answer)
+        return decision
+
+    async def prompt(self, text: str = "Go.") -> str:
+        """Begin a turn; return what the model is sent beside the prompt."""
+        return str((await self.hook("UserPromptSubmit", prompt=text)).get("additionalContext", ""))
+
+    async def tool(self, name: str, file: str | Path, **given: object) -> "Ran":
+        """Run a tool as Claude does, with the input that the hook returns."""
+        path = str(self.shell.folder / file)
+        call = {"tool_name": name, "tool_input": {"file_path": path, **given}}
+        before = await self.hook("PreToolUse", **call)
+        if before.get("permissionDecision") == "deny":
+            return Ran(path, denied=before["permissionDecisionReason"])
+        ran_with = before.get("updatedInput", call["tool_input"])
+        place = Path(ran_with["file_path"])
+        text = _run(name, place, ran_with)
+        after = await self.hook("PostToolUse", tool_name=name, tool_input=ran_with)
+        notes = (before.get("additionalContext", ""), after.get("additionalContext", ""))
+        return Ran(str(place), text, " ".join(filter(None, notes)))
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A tool that ran, or was denied."""
+
+    path: str
+    text: str = ""
+    note: str = ""
+    denied: str = ""
+
+
+def _run(name: str, place: Path, given: Mapping[str, Any]) -> str:
+    if name == "Read":
+        return place.read_bytes().decode()
+    if name == "Write":
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(given["content"].encode())
+        return ""
+    text = place.read_bytes().decode()
+    assert given["old_string"] in text
+    place.write_bytes(text.replace(given["old_string"], given["new_string"], 1).encode())
+    return ""
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell.at(tmp_path)
+    shell.write("a.txt", TEXT)
+    return shell
+
+
+@pytest.fixture
+async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
+    """Start an editor whose buffer of `a.txt` has an unsaved line."""
+    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+        editor.open("a.txt")
+        editor.change("a.txt", "one\n", "one, unsaved\n")
+        editor.flush()
+        await editor.command("stet.proposals")
+        yield editor
+
+
+@pytest.fixture
+def claude(shell: Shell) -> Claude:
+    return Claude(shell)
+
+
+async def proposed(editor: FakeEditor) -> dict[str, str]:
+    """Return the new text of each pending hunk, by id."""
+    listed = await editor.command("stet.proposals", {"state": "pending"})
+    return {item["hunk"]: item["new"] for item in listed}
+
+
+async def test_read_sees_unsaved_text_and_edit_becomes_a_hunk(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    introduction = await claude.prompt()
+    assert f"Files of {shell.folder} that you read or edit are redirected" in introduction
+    read = await claude.tool("Read", "a.txt")
+    assert read.text == "one, unsaved\ntwo\nthree\n"
+    assert read.note == f"Read and edit a.txt as {read.path}: this copy has its present text."
+    edit = await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
+    [hunk] = await proposed(editor)
+    assert edit.note.startswith(f"Proposed to the user as {hunk}. a.txt itself is unchanged")
+    assert await proposed(editor) == {hunk: "2\n"}
+    [item] = await editor.command("stet.proposals")
+    assert (item["author"], item["summary"]) == ("claude", "claude: edit a.txt")
+    assert (shell.folder / "a.txt").read_text() == TEXT
+    assert editor.text("a.txt") == "one, unsaved\ntwo\nthree\n"
+    again = await claude.tool("Read", read.path)
+    assert again.text == "one, unsaved\n2\nthree\n"
+
+
+async def test_new_file_is_a_hunk_and_is_read_again(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    await claude.prompt()
+    await claude.tool("Write", "deep/new.txt", content="new\n")
+    read = await claude.tool("Read", "deep/new.txt")
+    assert read.text == "new\n"
+    await claude.tool("Edit", read.path, old_string="new", new_string="newer")
+    assert list((await proposed(editor)).values()) == ["newer\n"]
+    [item] = await editor.command("stet.proposals", {"state": "pending"})
+    assert item["kind"] == "create"
+    assert not (shell.folder / "deep").exists()
+
+
+async def test_decisions_are_reported_with_the_next_prompt(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    await claude.prompt()
+    await claude.tool("Read", "a.txt")
+    await claude.tool("Edit", "a.txt", old_string="one, unsaved", new_string="1")
+    await claude.tool("Edit", "a.txt", old_string="three", new_string="3")
+    first, second = await proposed(editor)
+    await claude.hook("Stop")
+    await editor.wait_until(lambda: "claude proposed 2 hunks to review" in str(editor.messages))
+    await editor.command("stet.reject", {"hunk": first, "reason": "keep the word"})
+    await editor.command("stet.accept", {"hunk": second, "new": "THREE\n"})
+    await editor.wait_until(lambda: "THREE" in editor.text("a.txt"))
+    await editor.command("stet.proposals")
+    news = await claude.prompt("Go on.")
+    assert f"{first} " in news
+    assert "keep the word" in news
+    assert "THREE" in news
+    assert (await claude.tool("Read", "a.txt")).text == "one, unsaved\ntwo\nTHREE\n"
+
+
+async def test_typing_meanwhile_is_merged(editor: FakeEditor, claude: Claude) -> None:
+    await claude.prompt()
+    await claude.tool("Read", "a.txt")
+    editor.change("a.txt", "three\n", "three, typed\n")
+    editor.flush()
+    await claude.tool("Edit", "a.txt", old_string="one, unsaved", new_string="1")
+    [hunk] = await proposed(editor)
+    await editor.command("stet.accept", {"hunk": hunk})
+    await editor.wait_until(lambda: editor.text("a.txt") == "1\ntwo\nthree, typed\n")
+
+
+async def test_edit_of_lines_that_the_user_has_changed_is_not_proposed(
+    editor: FakeEditor, claude: Claude
+) -> None:
+    await claude.prompt()
+    await claude.tool("Read", "a.txt")
+    editor.change("a.txt", "two\n", "zwei\n")
+    editor.flush()
+    edit = await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
+    assert edit.note.startswith(
+        "Not proposed: The user has changed the same lines of a.txt since then."
+    )
+    assert await proposed(editor) == {}
+    assert (await claude.tool("Read", "a.txt")).text == "one, unsaved\nzwei\nthree\n"
+
+
+async def test_two_sessions_see_only_their_own_hunks(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    other = Claude(shell, "other")
+    for one in (claude, other):
+        await one.prompt()
+    await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
+    assert (await other.tool("Read", "a.txt")).text == "one, unsaved\ntwo\nthree\n"
+    assert (await claude.tool("Read", "a.txt")).text == "one, unsaved\n2\nthree\n"
+
+
+async def test_crlf_is_kept(shell: Shell, claude: Claude) -> None:
+    shell.write("crlf.txt", "one\r\ntwo\r\n")
+    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+        await editor.command("stet.proposals")
+        await claude.prompt()
+        await claude.tool("Write", "crlf.txt", content="one\n2\n")
+        assert list((await proposed(editor)).values()) == ["2\r\n"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (".env", "'.env' looks like a secret (a key, a login, an environment)."),
+        (".git/config", "'.git/config' belongs to version control."),
+    ],
+)
+async def test_file_that_the_policy_hides_is_denied(
+    name: str, reason: str, shell: Shell, claude: Claude
+) -> None:
+    (shell.folder / ".git").mkdir()
+    shell.write(name, "SECRET=1\n")
+    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+        await editor.command("stet.proposals")
+        ran = await claude.tool("Write", name, content="x\n")
+        assert ran.denied == reason
+        assert await proposed(editor) == {}
+        assert (shell.folder / name).read_text() == "SECRET=1\n"
+
+
+async def test_file_outside_of_the_workspace_is_left_to_the_agent(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    outside = shell.folder.parent / "outside.txt"
+    outside.write_text("x\n")
+    ran = await claude.tool("Read", str(outside))
+    assert (ran.path, ran.text) == (str(outside), "x\n")
+    assert await claude.hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}) == {}
+
+
+def put_link(path: Path, target: Path) -> None:
+    """Put a link in the place of a file, or of an empty folder."""
+    if path.is_dir():
+        path.rmdir()
+    else:
+        path.unlink()
+    path.symlink_to(target)
+
+
+async def test_link_in_the_shadow_is_not_followed(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    secret = shell.folder.parent / "secret.txt"
+    secret.write_text("secret\n")
+    await claude.prompt()
+    copy = Path((await claude.tool("Read", "a.txt")).path)
+    put_link(copy, secret)
+    after = await claude.hook("PostToolUse", tool_name="Edit", tool_input={"file_path": str(copy)})
+    assert after["additionalContext"].startswith("Not proposed: ")
+    assert await proposed(editor) == {}
+    os.unlink(copy)  # noqa: PTH108 - the link, not what it names
+    put_link(copy.parent, shell.folder.parent)
+    denied = await claude.tool("Read", "a.txt")
+    assert denied.denied.startswith("Stet can't make a copy of a.txt for the review: ")
+    assert [one.name for one in shell.folder.parent.glob("*.txt")] == ["secret.txt"]
+
+
+async def test_change_that_was_not_redirected_is_reported_and_can_be_undone(
+    shell: Shell, claude: Claude
+) -> None:
+    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+        await editor.command("stet.proposals")
+        await claude.prompt()
+        path = shell.folder / "a.txt"
+        call = {"tool_name": "Edit", "tool_input": {"file_path": str(path)}}
+        await claude.hook("PreToolUse", **call)
+        editor.write(path, TEXT.replace("two", "2"))  # the agent ignores the other path
+        after = await claude.hook("PostToolUse", **call)
+        assert after["additionalContext"].startswith("This change was written without")
+        [hunk] = await proposed(editor)
+        warning = f"claude has written a.txt to the disk, past the review. Accept {hunk} to undo"
+        await editor.wait_until(lambda: warning in str(editor.messages))
+        await editor.command("stet.accept", {"hunk": hunk})
+        uri = editor.open("a.txt")
+        await editor.wait_until(lambda: editor.text(uri) == TEXT)
+
+
+async def test_without_a_server_nothing_happens(shell: Shell, claude: Claude) -> None:
+    ran = await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
+    assert ran.path == str(shell.folder / "a.txt")
+    assert (shell.folder / "a.txt").read_text() == "one\n2\nthree\n"
+
+
+def runtime(shell: Shell) -> Path:
+    """Make the folder of the descriptors."""
+    folder = Path(shell.env["XDG_CACHE_HOME"], "stet", "run")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+async def test_server_that_does_not_answer_denies_edits_and_lets_reads_pass(
+    shell: Shell, claude: Claude
+) -> None:
+    run = runtime(shell)
+    dead = {"pid": os.getpid(), "started": 1.0, "version": "1", "roots": [str(shell.folder)]}
+    address = {"socket": str(run / "gone.sock"), "port": 0, "token": ""}
+    (run / f"serve-{os.getpid()}.json").write_text(json.dumps({**dead, **address}))
+    edit = await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
+    assert edit.denied.startswith(
+        "The edit was not made: the user reviews edits with Stet, which does not answer: "
+    )
+    after = await claude.hook("PostToolUse", tool_name="Edit", tool_input={"file_path": "a.txt"})
+    assert after["additionalContext"].startswith("This edit was not proposed to the user: ")
+    assert (await claude.tool("Read", "a.txt")).text == TEXT
+
+
+@pytest.mark.parametrize("given", ["", "[1]", "{", '"x"', "\x00"])
+def test_invalid_input_blocks_the_tool(given: str, shell: Shell) -> None:
+    ended = shell.run("hook", "claude", typed=given)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("stet hook failed: ")
+
+
+@pytest.mark.parametrize(
+    ("agent", "more"),
+    [("nobody", {}), ("claude", {"session_id": "../.."}), ("claude", {"session_id": 1})],
+)
+async def test_unknown_agent_or_session_is_denied(
+    agent: str, more: dict[str, object], shell: Shell, editor: FakeEditor
+) -> None:
+    given = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "a",
+        "cwd": str(shell.folder),
+        "tool_name": "Write",
+        "tool_input": {"file_path": "a.txt"},
+        **more,
+    }
+    ended = await asyncio.to_thread(shell.run, "hook", agent, typed=json.dumps(given))
+    answer = json.loads(ended.stdout)
+    is_known = more == {"session_id": 1}
+    assert ("deny" in str(answer)) is not is_known
+    assert await states(editor) == {}
+
+
+async def test_shadow_is_private_and_goes_with_the_session(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    await claude.prompt()
+    copy = Path((await claude.tool("Read", "a.txt")).path)
+    folder = runtime(shell)
+    assert copy.is_relative_to(folder / "shadow")
+    assert copy.name == "a.txt"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    await claude.hook("SessionEnd")
+    assert list(folder.glob("shadow/*/*")) == []
