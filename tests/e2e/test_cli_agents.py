@@ -101,3 +101,34 @@ def test_settings_that_can_t_be_read_are_left_alone(text: str, shell: Shell) -> 
 def test_unknown_agent_is_refused(shell: Shell) -> None:
     done = shell.run("agents", "install", "nobody")
     assert (done.returncode, done.stderr) == (2, "stet: no such agent: 'nobody'; known: claude\n")
+
+
+def test_uninstall_removes_the_hooks(shell: Shell) -> None:
+    write_settings(shell, json.dumps(OWN))
+    assert shell.run("agents", "install", "claude", "--write").returncode == 0
+    done = shell.run("uninstall", "--yes")
+    assert "Stet's hooks for Claude Code" in done.stdout
+    assert settings(shell) == OWN
+
+
+@pytest.mark.parametrize(
+    ("version", "is_installed", "expected"),
+    [
+        ("2.1.300", True, ("ok", "2.1.300, reviewed")),
+        ("2.1.300", False, ("note", "2.1.300, not reviewed")),
+        ("2.2.0", True, ("note", "2.2.0, reviewed")),
+    ],
+)
+def test_doctor_reports_the_agent(
+    version: str, is_installed: bool, expected: tuple[str, str], shell: Shell
+) -> None:
+    program = Path(shell.env["HOME"], "bin", "claude")
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
+    program.chmod(0o755)
+    shell.env["PATH"] = f"{program.parent}:{shell.env['PATH']}"
+    if is_installed:
+        assert shell.run("agents", "install", "claude", "--write").returncode == 0
+    findings = json.loads(shell.run("doctor", "--json").stdout)["findings"]
+    [found] = [one for one in findings if one["about"] == "Claude Code"]
+    assert (found["mark"], found["found"]) == expected

@@ -91,5 +91,5 @@ def test_uninstall_removes_the_folder_of_sockets(shell: Shell, tmp_path: Path) -
     (folder / "model-1.lock").write_text("{}")
     done = shell.run("uninstall", "--yes", env={"XDG_RUNTIME_DIR": str(folder.parent)})
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"{folder}  (sockets of loaded models, 0.0 MB)" in done.stdout
+    assert f"{folder}  (sockets, and copies for other agents, 0.0 MB)" in done.stdout
     assert not folder.exists()

@@ -316,6 +316,17 @@ async def test_server_that_does_not_answer_denies_edits_and_lets_reads_pass(
     assert (await claude.tool("Read", "a.txt")).text == TEXT
 
 
+async def test_copy_of_a_server_that_was_killed_is_not_edited(shell: Shell, claude: Claude) -> None:
+    pid = 2**22 + 1  # above the largest process id of Linux
+    copy = runtime(shell) / "shadow" / str(pid) / "claude-0a1b-2c" / "a.txt"
+    copy.parent.mkdir(parents=True)
+    copy.write_text(TEXT)
+    edit = await claude.tool("Edit", str(copy), old_string="two", new_string="2")
+    assert "the server that made this copy has ended; use the file itself" in edit.denied
+    after = await claude.hook("PostToolUse", tool_name="Edit", tool_input={"file_path": str(copy)})
+    assert "was not proposed to the user: the server that made" in after["additionalContext"]
+
+
 @pytest.mark.parametrize("given", ["", "[1]", "{", '"x"', "\x00"])
 def test_invalid_input_blocks_the_tool(given: str, shell: Shell) -> None:
     ended = shell.run("hook", "claude", typed=given)

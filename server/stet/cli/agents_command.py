@@ -7,16 +7,19 @@ written: those whose command ends with `hook NAME`.
 import copy
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from stet.bridges.hooks.claude_hooks import EVENTS, MATCHER
 from stet.cli.files import replace_text
+from stet.cli.finding import Finding
 from stet.cli.terminal import CliError, Terminal, coloured
 from stet.text.diff import unified_diff
 
@@ -60,7 +63,7 @@ def show() -> int:
     for agent in known_agents():
         program = shutil.which(agent.program)
         found = f"{_version(program)}, {program}" if program else "not found on the PATH"
-        is_installed = _without_hooks(_read(agent), agent) != _read(agent)
+        is_installed = _is_installed(agent)
         how = "hook-redirect" if is_installed else "not reviewed"
         terminal.show(f"{agent.name}: {agent.title} {found}", "bold")
         terminal.show(f"  capture: {how} ({agent.settings})")
@@ -70,6 +73,40 @@ def show() -> int:
         if not is_installed:
             terminal.show(f"  to review its edits: stet agents install {agent.name} --write")
     return 0
+
+
+def check_agents() -> Iterator[Finding]:
+    """Yield a finding for each agent that is installed: whether its edits are reviewed."""
+    for agent in known_agents():
+        if (program := shutil.which(agent.program)) is None:
+            continue
+        version = _version(program)
+        if not _is_installed(agent):
+            fix = f"To review its edits: stet agents install {agent.name} --write"
+            yield Finding("note", agent.title, f"{version}, not reviewed", fix)
+        elif _numbers(version) > _numbers(TESTED):
+            fix = f"Stet was tested with {TESTED}. If an edit is not redirected, Stet warns."
+            yield Finding("note", agent.title, f"{version}, reviewed", fix)
+        else:
+            yield Finding("ok", agent.title, f"{version}, reviewed")
+
+
+def hooks_removed(agent: KnownAgent) -> str | None:
+    """Return the text of an agent's settings without Stet's hooks; None if there are none."""
+    try:
+        settings = _read(agent)
+    except CliError:
+        return None  # settings that can't be read have none that Stet has written
+    rest = _without_hooks(settings, agent)
+    return None if rest == settings else _text(rest)
+
+
+def _is_installed(agent: KnownAgent) -> bool:
+    return hooks_removed(agent) is not None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
 def install(name: str, *, write: bool) -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from stet.cli import neovim_config
-from stet.cli.doctor import EDITORS, check_editor, program_for_editors
+from stet.cli.editor_check import EDITORS, check_editor, program_for_editors
 from stet.cli.files import ConfigFile, InstalledFiles, keep_backup
 from stet.cli.terminal import CliError, Terminal
 from stet.system.program import Program

@@ -9,14 +9,12 @@ import importlib.util
 import json
 import logging
 import os
-import re
 import shutil
 import sqlite3
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -24,7 +22,10 @@ from urllib.parse import quote
 from rich.text import Text
 
 from stet import __version__
+from stet.cli.agents_command import check_agents
+from stet.cli.editor_check import EDITORS, check_editor
 from stet.cli.files import current_folder
+from stet.cli.finding import Finding
 from stet.cli.model_command import describe_choice, describe_daemon
 from stet.cli.terminal import Terminal
 from stet.llm.embedded.model_daemons import ModelDaemons, RunningDaemon
@@ -45,7 +46,6 @@ from stet.storage.schema import MIGRATIONS, translate_errors
 from stet.storage.state_store import StateStore
 from stet.storage.write_failures import DatabaseBusy, DatabaseDamaged, StoreError
 from stet.system.file_lock import FileLock
-from stet.system.helper_process import output_of
 from stet.system.memory import free_memory
 from stet.system.system import System
 from stet.text.escape import escape_line
@@ -57,100 +57,6 @@ log = logging.getLogger(__name__)
 
 PROBE_SECONDS = 30
 _MARKS = {"ok": "green", "note": "yellow", "problem": "red"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report of `stet doctor`.
-
-    Attributes:
-        mark: `ok`; `note`: works with fewer functions; `problem`: does not work.
-        about: The subject of the check, in a word or two.
-        found: The result of the check.
-        fix: The remedy; empty if there is nothing to do.
-    """
-
-    mark: str
-    about: str
-    found: str
-    fix: str = ""
-
-
-VERSION_SECONDS = 5
-LOGIN_SECONDS = 10
-"""The limit for a login shell that reads its files."""
-
-
-@dataclass(frozen=True, slots=True)
-class EditorSpec:
-    """A supported editor and its required version.
-
-    Attributes:
-        name: The name shown to the user.
-        command: The command that prints the editor's version.
-        needs: The first version with all functions that Stet uses.
-        why: The functions that older versions lack.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    needs: tuple[int, int]
-    why: str
-
-
-EDITORS = {
-    "neovim": EditorSpec(
-        "Neovim", ("nvim", "--version"), (0, 11), "vim.lsp.config and commands with arguments"
-    ),
-    "vscode": EditorSpec(
-        "VS Code", ("code", "--version"), (1, 91), "what the extension is built for"
-    ),
-    "helix": EditorSpec("Helix", ("hx", "--version"), (25, 7), "commands with arguments"),
-    "emacs": EditorSpec(
-        "Emacs", ("emacs", "--version"), (30, 1), "eglot with commands and resource operations"
-    ),
-}
-"""The editors by their name in `stet config`."""
-
-
-async def check_editor(editor: EditorSpec, system: System) -> Finding:
-    """Report whether an editor is installed and new enough."""
-    try:
-        output = (await output_of(system, editor.command, VERSION_SECONDS)).decode(errors="replace")
-    except OSError:  # the program is missing, or hangs: a TimeoutError is an OSError
-        return Finding("note", editor.name, "not found")
-    version = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
-    if version is None:
-        return Finding("note", editor.name, f"unknown version: {output.strip()[:60]!r}")
-    if (int(version[1]), int(version[2])) >= editor.needs:
-        return Finding("ok", editor.name, version[0])
-    needed = f"{editor.needs[0]}.{editor.needs[1]:0{len(version[2])}}"
-    fix = f"Install {needed} or newer, which has {editor.why}."
-    return Finding("note", editor.name, f"{version[0]} is too old", fix)
-
-
-def program_for_editors(system: System) -> str:
-    """Return the command that starts this installation from an editor.
-
-    Returns:
-        `stet` if a new login shell finds this installation by that name; otherwise its whole path.
-    """
-    installed = Path(sys.executable).with_name("stet")
-    if not installed.is_file():
-        return "stet"
-    environ = system.environ()
-    user = {name: environ[name] for name in ("HOME", "USER", "LOGNAME") if name in environ}
-    command = (environ.get("SHELL") or "/bin/sh", "-l", "-c", "command -v stet")
-    try:
-        output = asyncio.run(output_of(system, command, LOGIN_SECONDS, env=user))
-    except OSError:  # as above
-        return str(installed)
-    found = output.decode(errors="replace").strip().rpartition("\n")[2]
-    return (
-        "stet"
-        if found and os.path.realpath(found) == os.path.realpath(installed)
-        else str(installed)
-    )
 
 
 def run(*, as_json: bool) -> int:
@@ -196,6 +102,7 @@ async def check_all(system: System) -> list[Finding]:
     checks = (_run_check(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
     for each in await asyncio.gather(*checks):
         found += each
+    found += await _run_check("agents", check_agents)
     found += await _run_check("folders", check_folders)
     found += await _run_check("log", check_log)
     found += await _run_check("history", lambda: check_state(system, root))

@@ -15,10 +15,12 @@ import platformdirs
 from rich.text import Text
 
 from stet.cli import neovim_config
+from stet.cli.agents_command import hooks_removed, known_agents
 from stet.cli.config_command import config_home, emacs_folder, remove_block
 from stet.cli.files import InstalledFiles
 from stet.cli.terminal import CliError, Terminal
 from stet.settings.layers import user_file_path
+from stet.system.runtime_folder import runtime_path
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.text.render import counted
@@ -82,6 +84,7 @@ def leftovers() -> Iterator[Leftover]:
     yield from _config_files()
     yield from _shared_files()
     yield from _completion_files()
+    yield from _agent_hooks()
     if user_file_path().is_file():
         yield Leftover(user_file_path(), "settings", reason="kept")
     yield from _notes()
@@ -126,6 +129,13 @@ def _completion_files() -> Iterator[Leftover]:
         yield Leftover(home / ".bashrc", "the line that loads the completion", text=rest)
 
 
+def _agent_hooks() -> Iterator[Leftover]:
+    """Yield the settings of agents into which `stet agents install` has written hooks."""
+    for agent in known_agents():
+        if (rest := hooks_removed(agent)) is not None:
+            yield Leftover(agent.settings, f"Stet's hooks for {agent.title}", text=rest)
+
+
 def _notes() -> Iterator[Leftover]:
     """Yield what only the user or an editor can remove."""
     init = emacs_folder() / "init.el"
@@ -143,18 +153,12 @@ def _folders() -> Iterator[Leftover]:
         platformdirs.user_data_path("stet", appauthor=False): "local models",
         platformdirs.user_cache_path("stet"): "search indexes",
         platformdirs.user_log_path("stet"): "logs",
-        _runtime_folder(): "sockets of loaded models",
+        runtime_path(os.environ): "sockets, and copies for other agents",
         _state_folder(): "hunks, chats, and files that were removed by an accepted hunk",
     }
     for path, what in kinds.items():
         if path.is_dir() and not any(parent in kinds for parent in path.parents):
             yield Leftover(path, f"{what}, {_size(path) / MB:.1f} MB")
-
-
-def _runtime_folder() -> Path:
-    """Return the folder of `System.runtime_folder`, which need not exist."""
-    given = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
-    return given / "stet" if given.is_absolute() else platformdirs.user_cache_path("stet") / "run"
 
 
 def _state_folder() -> Path:

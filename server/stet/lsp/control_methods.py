@@ -7,11 +7,10 @@ begin with `control.` have no equal among the commands.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcException
 
-from stet.bridges.hooks.hook_sessions import HookSessions, InvalidEvent
 from stet.control.control_server import Method, MethodRefused
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.lsp_errors import InvalidParams, report_as
@@ -22,6 +21,9 @@ from stet.review.proposal import HunkState
 from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import path_of
 from stet.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from stet.bridges.hooks.hook_sessions import HookSessions
 
 COMMANDS = (
     "stet.status",
@@ -44,7 +46,7 @@ class ControlMethods:
         workspace: Workspace,
         ledger: ReviewLedger,
         run_command: RunCommand,
-        hooks: HookSessions,
+        hooks: "Callable[[], Awaitable[HookSessions]]",
     ) -> None:
         """Create the methods.
 
@@ -52,7 +54,7 @@ class ControlMethods:
             workspace: The open documents.
             ledger: The proposals.
             run_command: Runs a command by name, as if the editor had sent the arguments.
-            hooks: The sessions of other agents.
+            hooks: Returns the sessions of other agents.
         """
         self._hooks = hooks
         self._workspace = workspace
@@ -97,8 +99,11 @@ class ControlMethods:
         """Return what an `agent` is to be answered to the `event` of one of its hooks."""
         with CommandArguments("control.hook", params) as arguments:
             agent, event = arguments.required("agent"), arguments.mapping("event")
+        sessions = await self._hooks()  # imports in a thread what the next line needs
+        from stet.bridges.hooks.hook_sessions import InvalidEvent
+
         with report_as(InvalidParams, InvalidEvent):
-            return await self._hooks.handle(agent, event)
+            return await sessions.handle(agent, event)
 
     async def _wait(self, params: tuple[object, ...]) -> list[dict[str, object]]:
         """Return `hunks` as `stet.proposals` does, as soon as none of them is in one of `states`.

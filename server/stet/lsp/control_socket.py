@@ -1,15 +1,26 @@
-"""The control socket in this server: opened and closed as the settings say."""
+"""The control socket in this server: opened and closed as the settings say.
+
+Its parts are imported when it is opened, after the settings are read, and those for other agents
+with the first hook of one.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from stet import __version__
-from stet.control.control_server import ControlServer
-from stet.lsp.control_methods import ControlMethods
+from stet.lsp.editor_client import Client
+from stet.review.ledger import ReviewLedger
+from stet.storage.state_store import StateStore
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from stet.bridges.hooks.hook_sessions import HookSessions
+    from stet.control.control_server import ControlServer
+    from stet.lsp.control_methods import RunCommand
 
 log = logging.getLogger(__name__)
 
@@ -17,59 +28,119 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
 
 class ControlSocket:
-    """The control socket of one server; used on the event loop only."""
+    """The control socket of one server, and what is reached by it; used on the event loop only."""
 
-    def __init__(
-        self, methods: ControlMethods, workspace: Workspace, system: System, spawn: Spawn
+    def __init__(  # noqa: PLR0913 - the parts that its methods need
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        store: StateStore,
+        client: Client,
+        system: System,
+        *,
+        run_command: "RunCommand",
+        spawn: Spawn,
     ) -> None:
         """Create the socket; it is not open before the settings are read.
 
         Args:
-            methods: What a program may ask.
-            workspace: The settings and the workspace folders.
+            workspace: The settings, the documents and the workspace folders.
+            ledger: The proposals.
+            store: Numbers the turns of other agents.
+            client: Shows messages about the work of other agents.
             system: Names the runtime folder.
+            run_command: Runs a command by name, as if the editor had sent it.
             spawn: Starts a task.
         """
-        self._methods = methods
         self._workspace = workspace
+        self._ledger = ledger
+        self._store = store
+        self._client = client
         self._system = system
+        self._run_command = run_command
         self._spawn = spawn
-        self._server = ControlServer(methods.table, spawn, __version__)
+        self._server: ControlServer | None = None
+        self._hooks: HookSessions | None = None
         self._in_order = asyncio.Lock()
 
     def settings_changed(self) -> None:
         """Open or close the socket if the setting `agents.socket` has changed."""
-        if self._workspace.settings.agents.socket != self._server.is_open:
+        if self._workspace.settings.agents.socket != (self._server is not None):
             _ = self._spawn(self._apply(), "the control socket")
 
     def folders_changed(self) -> None:
         """Write the workspace folders into the descriptor."""
-        if self._server.is_open:
+        if self._server is not None:
             _ = self._spawn(self._apply(), "the control socket")
 
     async def close(self) -> None:
-        """Close the socket and remove its files."""
-        await self._server.close()
+        """Close the socket and remove its files; what agents have written is proposed first."""
+        if self._hooks is not None:
+            await self._hooks.close()
+        if self._server is not None:
+            await self._server.close()
 
     async def _apply(self) -> None:
         async with self._in_order:
             try:
                 if not self._workspace.settings.agents.socket:
-                    await self._server.close()
-                elif self._server.is_open:
+                    if self._server is not None:
+                        await self._server.close()
+                    self._server = None
+                elif self._server is not None:
                     await self._server.set_roots(await asyncio.to_thread(self._roots))
                 else:
-                    folder = await asyncio.to_thread(self._system.runtime_folder)
-                    roots = await asyncio.to_thread(self._roots)
-                    await self._server.open(folder, roots, self._system.now())
+                    self._server = await self._open()
             except OSError as error:
                 log.warning(
                     "no control socket: %s. `stet review` and agents can't reach this editor.",
                     error,
                 )
 
+    async def _open(self) -> "ControlServer":
+        """Return a server that listens.
+
+        Raises:
+            OSError: If there can be no socket.
+        """
+        server = await asyncio.to_thread(self._create)
+        folder = await asyncio.to_thread(self._system.runtime_folder)
+        roots = await asyncio.to_thread(self._roots)
+        await server.open(folder, roots, self._system.now())
+        return server
+
+    def _create(self) -> "ControlServer":
+        """Import the parts; called in a thread."""
+        from stet.control.control_server import ControlServer
+        from stet.lsp.control_methods import ControlMethods
+
+        methods = ControlMethods(
+            self._workspace, self._ledger, self._run_command, self._hook_sessions
+        )
+        return ControlServer(methods.table, self._spawn, __version__)
+
+    async def _hook_sessions(self) -> "HookSessions":
+        """Return the sessions of other agents."""
+        sessions = await asyncio.to_thread(_import_hooks)
+        if self._hooks is None:
+            self._hooks = sessions(
+                self._workspace,
+                self._ledger,
+                self._system,
+                number=partial(self._store.number, "turn"),
+                tell=self._client.show_message,
+                warn=self._client.warn,
+            )
+        return self._hooks
+
     def _roots(self) -> list[str]:
         """Return the real paths of the folders that the editor has named. Blocks on the disk."""
         if not self._workspace.folders:
             return []
         return [str(self._system.real_path(root.path)) for root in self._workspace.roots]
+
+
+def _import_hooks() -> "type[HookSessions]":
+    from stet.bridges.hooks.hook_sessions import HookSessions
+
+    return HookSessions

@@ -15,13 +15,11 @@ from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent
 from stet.agent.session import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
-from stet.bridges.hooks.hook_sessions import HookSessions
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.chat.chat_controller import ChatController
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
 from stet.lsp.completion_controller import CompletionController
 from stet.lsp.connection.protocol import StetLanguageServer
-from stet.lsp.control_methods import ControlMethods, RunCommand
 from stet.lsp.control_socket import ControlSocket
 from stet.lsp.editor_client import Client
 from stet.lsp.edits.apply_order import RefactorPreview, editor_actions
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
     from stet.agent.turn_pipeline import TurnPipeline
     from stet.agent.turn_runner import TurnChannel
     from stet.links.link_scan import LinkCache
+    from stet.lsp.control_methods import RunCommand
 
 
 class Documents:
@@ -148,8 +147,7 @@ class Background:
         symbols: The searches for symbols, of which only the latest counts.
         completions: The inline completions.
         opencode: The bridge that sends the state of the editor to an OpenCode server.
-        control: The socket for other programs of the user.
-        hooks: The sessions of other agents, whose hooks use that socket.
+        control: The socket for other programs of the user, and the hooks of other agents.
     """
 
     def __init__(
@@ -158,7 +156,7 @@ class Background:
         system: System,
         documents: Documents,
         observability: Observability,
-        run_command: RunCommand,
+        run_command: "RunCommand",
     ) -> None:
         """Create the services; nothing is started yet."""
         workspace, client, start = documents.workspace, documents.client, server.tasks.start
@@ -179,16 +177,15 @@ class Background:
         )
         self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
-        self.hooks = HookSessions(
+        self.control = ControlSocket(
             workspace,
             documents.ledger,
+            documents.store,
+            client,
             system,
-            number=partial(documents.store.number, "turn"),
-            tell=client.show_message,
-            warn=client.warn,
+            run_command=run_command,
+            spawn=server.tasks.spawn,
         )
-        methods = ControlMethods(workspace, documents.ledger, run_command, self.hooks)
-        self.control = ControlSocket(methods, workspace, system, server.tasks.spawn)
 
     def settings_changed(self) -> None:
         """Pass on that the settings have changed."""
@@ -287,7 +284,7 @@ class ServerState:
         server: StetLanguageServer,
         system: System,
         observability: Observability,
-        run_command: RunCommand,
+        run_command: "RunCommand",
         *,
         log_level_given: bool = False,
     ) -> None:
@@ -352,7 +349,6 @@ class ServerState:
 
     async def close(self) -> None:
         """Save the state that outlives the server, and close all services."""
-        await self.background.hooks.close()
         await self.background.control.close()
         await self.background.index.close()
         await self.persistence.close()

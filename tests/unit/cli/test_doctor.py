@@ -8,7 +8,6 @@ import pytest
 
 from stet.cli import doctor
 from stet.cli.doctor import (
-    Finding,
     check_all,
     check_completion,
     check_embedded,
@@ -18,6 +17,7 @@ from stet.cli.doctor import (
     check_settings,
     check_web,
 )
+from stet.cli.finding import Finding
 from stet.llm.weights import model_folder
 from stet.llm.weights.catalog import CATALOG
 from stet.search.index_state import index_folder

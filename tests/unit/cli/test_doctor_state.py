@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.cli.doctor import Finding, check_folders, check_log, check_settings_files, check_state
+from stet.cli.doctor import check_folders, check_log, check_settings_files, check_state
+from stet.cli.finding import Finding
 from stet.lsp.observability import TRACE
 from stet.observability.crash_reports import ReportDirectory
 from stet.observability.log_handlers import log_file_path

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from stet.cli.doctor import EDITORS, EditorSpec, Finding, check_editor
+from stet.cli.editor_check import EDITORS, EditorSpec, check_editor
+from stet.cli.finding import Finding
 from stet.system.system import System
 
 

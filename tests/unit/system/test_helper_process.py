@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import pytest
 
-from stet.cli import doctor
+from stet.cli import editor_check
 from stet.llm.embedded import embedded_model as process
 from stet.llm.weights import pypi_wheels
 from stet.lsp.tasks import Tasks
@@ -39,7 +39,7 @@ async def ended(system: Hanging) -> None:
 WAITING: dict[str, Callable[[Hanging], Awaitable[object]]] = {
     "asked": lambda system: run_helper(system, "stet.nothing", b"", 60),
     "pip": pypi_wheels._pip_version,
-    "an editor": lambda system: doctor.check_editor(doctor.EDITORS["helix"], system),
+    "an editor": lambda system: editor_check.check_editor(editor_check.EDITORS["helix"], system),
     "the embedded model": ended,
 }
 

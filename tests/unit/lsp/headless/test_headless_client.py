@@ -90,7 +90,7 @@ async def test_an_edit_of_another_version_is_refused(editor: Editor) -> None:
 async def test_the_server_may_pull_the_settings(editor: Editor) -> None:
     async with editor.session("plain") as client:
         assert await client.command("stet.configuration") == [
-            {"edit": {"reviewStyle": "margin"}},
+            {"edit": {"reviewStyle": "margin"}, "agents": {"socket": False}},
             None,
         ]
 
