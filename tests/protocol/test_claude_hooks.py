@@ -267,6 +267,29 @@ async def test_link_in_the_shadow_is_not_followed(
     assert [one.name for one in shell.folder.parent.glob("*.txt")] == ["secret.txt"]
 
 
+@pytest.mark.parametrize("path", ["sub/../a.txt", "./a.txt", "../work/a.txt", "../link/a.txt"])
+async def test_other_name_of_a_file_does_not_pass_the_review(
+    path: str, shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    (shell.folder.parent / "link").symlink_to(shell.folder)
+    await claude.prompt()
+    await claude.tool("Edit", path, old_string="two", new_string="2")
+    assert list((await proposed(editor)).values()) == ["2\n"]
+    assert (shell.folder / "a.txt").read_text() == TEXT
+
+
+async def test_copy_of_another_session_is_denied(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    await claude.prompt()
+    copy = (await claude.tool("Read", "a.txt")).path
+    other = Claude(shell, "other")
+    await other.prompt()
+    for tool in ("Read", "Edit"):
+        ran = await other.tool(tool, copy, old_string="two", new_string="2")
+        assert ran.denied == "This copy belongs to another session. Use the file itself."
+
+
 async def test_change_that_was_not_redirected_is_reported_and_can_be_undone(
     shell: Shell, claude: Claude
 ) -> None:

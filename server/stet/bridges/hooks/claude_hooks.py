@@ -5,6 +5,7 @@
 what the model is sent. Measured with the real program in `tests/agents/test_claude_program.py`.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -49,15 +50,20 @@ async def handle(  # noqa: PLR0911 - one answer for each kind of event
     named = given.get(argument)
     if not isinstance(named, str) or not named:
         return {}
-    path = Path(str(event.get("cwd") or "/"), named)
+    path = _path(str(event.get("cwd") or "/"), named)
     if kind == "PreToolUse":
         before = session.before_write if tool in WRITING else session.before_read
         return _before(await before(path), given, argument)
     if kind == "PostToolUse" and tool in WRITING:
         return _context(kind, await session.after_write(path))
     if kind == "PostToolUseFailure":
-        return _context(kind, session.advice(path))
+        return _context(kind, await session.advice(path))
     return {}
+
+
+def _path(folder: str, named: str) -> Path:
+    """Return the path that a tool names, without `..`."""
+    return Path(os.path.normpath(Path(folder, named)))
 
 
 def deny(reason: str) -> object:

@@ -89,8 +89,9 @@ class HookSession:
 
     async def before_read(self, path: Path) -> ToolDecision:
         """Return how a tool reads a file. The copy gets the text of this moment."""
-        if (located := self._locate(path)) is None:
-            return PASSED
+        located = await self._target(path)
+        if not isinstance(located, Located):
+            return located
         note = await self._propose_copy(located)
         try:
             view = await self._view.read(located.uri)
@@ -102,13 +103,15 @@ class HookSession:
 
     async def before_write(self, path: Path) -> ToolDecision:
         """Return how a tool changes or creates a file."""
-        if (located := self._locate(path)) is None:
-            return PASSED
+        located = await self._target(path)
+        if not isinstance(located, Located):
+            return located
         try:
             view = await self._view.read(located.uri)
             if view is None:
                 return Denied(
-                    f"{located.name} can't be reviewed, since it is not a text file. Leave it unchanged."
+                    f"{located.name} can't be reviewed: it is too large, or not a text file. "
+                    "Leave it unchanged."
                 )
             if refusal := await self._view.refusal(located.uri, is_new=view.text is None):
                 return Denied(refusal)
@@ -127,15 +130,15 @@ class HookSession:
 
         `path` is what the tool has written: a copy, or a file that it was not to write.
         """
-        if (located := self._locate(path)) is None:
+        if (located := await self._locate(path)) is None:
             return ""
         if self._shadow.name_of(path) is None:
             return await self._check_disk(located)
         return await self._propose_copy(located)
 
-    def advice(self, path: Path) -> str:
+    async def advice(self, path: Path) -> str:
         """Return a sentence for the agent after a tool has failed: which path to use instead."""
-        located = self._locate(path)
+        located = await self._locate(path)
         if located is None or located.uri not in self._copies:
             return ""
         return _use(located, self._shadow.path_of(located.name))
@@ -147,11 +150,23 @@ class HookSession:
         self._copies.clear()
         await self._shadow.clear()
 
-    def _locate(self, path: Path) -> Located | None:
-        """Return the file of the workspace that a path means; None for other files."""
+    async def _target(self, path: Path) -> Located | ToolDecision:
+        """Return the file of the workspace that a path means, or what happens to another path."""
+        if self._shadow.is_of_another(path):
+            return FOREIGN
+        return await self._locate(path) or PASSED
+
+    async def _locate(self, path: Path) -> Located | None:
+        """Return the file of the workspace that a path means, also by links; None for others."""
         name = self._shadow.name_of(path)
+        if name is None and self._locate_name(str(path)) is None:
+            real = await asyncio.to_thread(self._workspace.snapshot().system.real_path, path)
+            return self._locate_name(str(real))
+        return self._locate_name(name or str(path))
+
+    def _locate_name(self, name: str) -> Located | None:
         try:
-            located = self._workspace.snapshot().locate(name or str(path))
+            located = self._workspace.snapshot().locate(name)
         except PathRefused:
             return None
         return located if self._view.is_ours(located.uri) else None
@@ -240,6 +255,7 @@ class HookSession:
 
 
 PASSED = Passed()
+FOREIGN = Denied("This copy belongs to another session. Use the file itself.")
 
 
 def _use(located: Located, path: Path) -> str:

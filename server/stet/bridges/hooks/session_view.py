@@ -26,6 +26,7 @@ from stet.text.merge import merge
 from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError
+from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import NO_TEXT, NotShown
 from stet.workspace.uris import path_of
 from stet.workspace.workspace import Workspace
@@ -95,10 +96,11 @@ class SessionView:
         shown = self._proposer.reader.shown
         self._proposer = self._new_turn(f"t{number}")
         snapshot, hunks, knowledge = self._workspace.snapshot(), self.hunks, self._knowledge
-        knowledge = replace(knowledge, shown=dict(shown) or knowledge.shown)
+        knowledge = replace(knowledge, shown={**knowledge.shown, **shown})
         feedback = await asyncio.to_thread(collect_feedback, snapshot, hunks, knowledge)
         self._knowledge = feedback.knowledge
-        section = since_last_turn_section(feedback, cut_off)
+        redactor = redactor_of(snapshot)
+        section = since_last_turn_section(feedback, redactor.excerpt if redactor else cut_off)
         return section.text if section else ""
 
     def is_ours(self, uri: str) -> bool:

@@ -42,6 +42,11 @@ class ShadowFolder:
             return None
         return path.relative_to(self._folder).as_posix()
 
+    def is_of_another(self, path: Path) -> bool:
+        """Return whether `path` is in the shadow folder of another session, of any server."""
+        is_copy = path.is_relative_to(self._folder.parents[1])
+        return is_copy and not path.is_relative_to(self._folder)
+
     async def read(self, path: Path) -> str | None:
         """Return the text of a copy with its line ends, or None if there is no file.
 
