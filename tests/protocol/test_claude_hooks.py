@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -390,3 +392,25 @@ async def test_shadow_is_private_and_goes_with_the_session(
     assert folder.stat().st_mode & 0o777 == 0o700
     await claude.hook("SessionEnd")
     assert list(folder.glob("shadow/*/*")) == []
+
+
+def test_hook_imports_little(shell: Shell) -> None:
+    """An agent starts the hook twice for each tool."""
+    command = [sys.executable, "-I", "-X", "importtime", "-m", "stet.cli.main", "hook", "claude"]
+    ended = subprocess.run(
+        command, input="{}", env=shell.env, capture_output=True, text=True, check=True
+    )
+    names = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
+    assert sorted(name for name in names if name.startswith("stet.")) == [
+        "stet.cli",
+        "stet.cli.hook_command",
+        "stet.control",
+        "stet.control.control_client",
+        "stet.control.descriptor",
+        "stet.control.socket_path",
+        "stet.system",
+        "stet.system.process_id",
+        "stet.system.runtime_folder",
+    ]
+    heavy = {"asyncio", "dataclasses", "inspect", "logging", "subprocess", "pydantic", "typer"}
+    assert names & heavy == set()

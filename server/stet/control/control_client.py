@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stet.control.descriptor import Descriptor, read_descriptors
+from stet.control.socket_path import short_path
 
 CONNECT_SECONDS = 2.0
 MAX_LINE = 16 * 1024 * 1024
@@ -98,7 +99,8 @@ def _connect(descriptor: Descriptor) -> socket.socket:
         connected = socket.socket(socket.AF_UNIX)
         try:
             connected.settimeout(CONNECT_SECONDS)
-            connected.connect(descriptor.socket)
+            with short_path(Path(descriptor.socket)) as address:
+                connected.connect(address)
         except OSError:
             connected.close()
             raise

@@ -25,6 +25,7 @@ from stet.control.descriptor import (
     write_descriptor,
 )
 from stet.control.peer import is_same_user, is_supported
+from stet.control.socket_path import short_path
 
 log = logging.getLogger(__name__)
 
@@ -33,8 +34,6 @@ MAX_LINE = 16 * 1024 * 1024
 MAX_CONNECTIONS = 64
 HELLO_SECONDS = 5.0
 """The time limit for the token of a connection."""
-_MAX_SOCKET_PATH = 100
-"""The most bytes of the path of a Unix socket; macOS allows 103."""
 PARSE_ERROR, INVALID_REQUEST, NOT_FOUND, INTERNAL = -32700, -32600, -32601, -32603
 
 Method = Callable[[tuple[object, ...]], Awaitable[object]]
@@ -87,11 +86,12 @@ class ControlServer:
         pid = os.getpid()
         path = path_of_socket(folder, pid)
         self._folder = folder
-        if is_supported() and len(os.fsencode(path)) <= _MAX_SOCKET_PATH:
+        if is_supported():
             await asyncio.to_thread(path.unlink, missing_ok=True)
-            self._server = await asyncio.start_unix_server(
-                self._connected, str(path), limit=MAX_LINE
-            )
+            with short_path(path) as address:
+                self._server = await asyncio.start_unix_server(
+                    self._connected, address, limit=MAX_LINE
+                )
             descriptor = Descriptor(pid, now, self._version, tuple(roots), str(path))
         else:
             self._server = await asyncio.start_server(

@@ -114,6 +114,21 @@ async def test_request_is_answered(transport: str, tmp_path: Path) -> None:
         assert await asked(descriptor, "echo", {"a": 1}, "é") == [{"a": 1}, "é"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux has a shorter path")
+async def test_socket_with_a_long_path_is_reached(tmp_path: Path) -> None:
+    folder = await asyncio.to_thread(made, tmp_path / ("long" * 30))
+    async with serving(folder) as descriptor:
+        assert len(descriptor.socket) > 107
+        assert await asked(descriptor, "echo", 1) == [1]
+    assert list(folder.iterdir()) == []
+
+
+def made(folder: Path) -> Path:
+    """Make a folder, and return it."""
+    folder.mkdir()
+    return folder
+
+
 @pytest.mark.parametrize(
     ("method", "code", "message"),
     [
