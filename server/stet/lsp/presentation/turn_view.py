@@ -45,7 +45,7 @@ NOBODY = "No user is available to answer. Continue without an answer."
 
 EVERY = 0.2
 """The minimum time between two progress reports about what a model writes, in seconds."""
-TITLE = 40
+TITLE = 60
 EDITING_TOOLS = frozenset({"edit_file", "create_file", "update_properties", "add_tags"})
 """The tools whose calls are shown as edits of their file."""
 
