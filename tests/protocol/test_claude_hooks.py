@@ -312,6 +312,14 @@ async def test_change_that_was_not_redirected_is_reported_and_can_be_undone(
         await editor.wait_until(lambda: editor.text(uri) == TEXT)
 
 
+async def test_tool_that_began_before_the_editor_is_left_alone(
+    shell: Shell, editor: FakeEditor, claude: Claude
+) -> None:
+    call = {"tool_name": "Write", "tool_input": {"file_path": str(shell.folder / "a.txt")}}
+    assert await claude.hook("PostToolUse", **call) == {}
+    assert await proposed(editor) == {}
+
+
 async def test_without_a_server_nothing_happens(shell: Shell, claude: Claude) -> None:
     ran = await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
     assert ran.path == str(shell.folder / "a.txt")

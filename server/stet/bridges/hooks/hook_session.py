@@ -235,7 +235,9 @@ class HookSession:
 
         The user is warned. If the file is not open, the change back is proposed.
         """
-        before, now = self._on_disk.get(located.uri), await self._disk_text(located)
+        if located.uri not in self._on_disk:
+            return ""  # the editor was opened while the tool ran
+        before, now = self._on_disk.pop(located.uri), await self._disk_text(located)
         if now is None or now == before:
             return ""
         warning = f"{self._view.agent} has written {located.name} to the disk, past the review."
