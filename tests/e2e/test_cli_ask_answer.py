@@ -59,7 +59,7 @@ async def test_answer_is_shown_while_the_model_writes_and_stays_after_ctrl_c(she
     after = screen.shown.rpartition("Second par")[2]
     assert "\x1b[?25h" in screen.shown[screen.shown.rindex("\x1b[?25l") :]
     assert "stet: cancelled" in after
-    assert screen.shown.count("First.") == 1
+    assert "First." not in after
     assert shell.left_running() == []
 
 

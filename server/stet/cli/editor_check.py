@@ -11,7 +11,7 @@ from stet.cli.finding import Finding
 from stet.system.helper_process import output_of
 from stet.system.system import System
 
-VERSION_SECONDS = 5
+VERSION_SECONDS = 15
 LOGIN_SECONDS = 10
 """The limit for a login shell that reads its files."""
 
