@@ -71,6 +71,26 @@ def test_hooks_are_installed_beside_those_of_the_user_and_removed(shell: Shell) 
     assert settings(shell) == OWN
 
 
+@pytest.mark.parametrize(
+    ("command", "is_removed"),
+    [
+        ("'/my programs/stet' hook claude", True),
+        ("stet hook claude", True),
+        ("'/my programs/stet' hook claude --more", False),
+        ("echo stet hook claude", False),
+        ("'", False),
+        ("", False),
+    ],
+)
+def test_uninstall_removes_only_the_command_of_the_hook(
+    command: str, is_removed: bool, shell: Shell
+) -> None:
+    given = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
+    write_settings(shell, json.dumps(given))
+    assert shell.run("agents", "uninstall", "claude", "--write").returncode == 0
+    assert settings(shell) == ({} if is_removed else given)
+
+
 def test_list_says_what_is_not_captured(shell: Shell) -> None:
     shell.env["PATH"] = "/nowhere"
     listed = shell.run("agents")

@@ -1,7 +1,7 @@
 """`stet agents`: the agents whose edits are reviewed, and the hooks in their settings.
 
 Stet writes only into the user's own settings of an agent, and removes only entries that it has
-written: those whose command ends with `hook NAME`.
+written: those whose command is a `stet` with the arguments `hook NAME`.
 """
 
 import copy
@@ -194,7 +194,11 @@ def _without_commands(entry: Any, agent: KnownAgent) -> Any:
 
 def _is_ours(command: Any, agent: KnownAgent) -> bool:
     text = command.get("command") if isinstance(command, dict) else None
-    return isinstance(text, str) and text.endswith(f"stet hook {agent.name}")
+    try:
+        program, *arguments = shlex.split(text) if isinstance(text, str) else [""]
+    except ValueError:  # no command of a shell, or an empty one
+        return False
+    return Path(program).name == "stet" and arguments == ["hook", agent.name]
 
 
 def _command(agent: KnownAgent) -> str:

@@ -9,7 +9,6 @@ from stet.bridges.hooks.shadow_folder import MAX_BYTES, ShadowFolder, ShadowUnre
 from stet.review.proposal import Hunk
 from stet.workspace.names import PathRefused
 from stet.workspace.paths import Located
-from stet.workspace.uris import path_of
 from stet.workspace.workspace import Workspace
 
 
@@ -46,10 +45,12 @@ class _Copy:
     """What is known of the copy of a file.
 
     Attributes:
+        located: The file.
         text: The text when the copy was last written or compared; None if there was no file.
         turn: The number of the turn in which that was.
     """
 
+    located: Located
     text: str | None
     turn: int
 
@@ -145,8 +146,8 @@ class HookSession:
 
     async def close(self) -> None:
         """Propose what the copies hold, and remove them; the session may go on later."""
-        for uri in list(self._copies):
-            await self._propose_copy(self._workspace.snapshot().locate(str(path_of(uri))))
+        for copy in list(self._copies.values()):
+            await self._propose_copy(copy.located)
         self._copies.clear()
         await self._shadow.clear()
 
@@ -186,7 +187,7 @@ class HookSession:
         except OSError as error:
             return Denied(f"Stet can't make a copy of {located.name} for the review: {error}")
         is_first = located.uri not in self._copies
-        self._copies[located.uri] = _Copy(view.text, self._turn)
+        self._copies[located.uri] = _Copy(located, view.text, self._turn)
         if not view.is_live or is_first:
             note = f"{note} {_use(located, path)}".strip()
         return Redirected(path, note)
@@ -205,7 +206,7 @@ class HookSession:
         except (ViewError, ShadowUnreadable) as error:
             del self._copies[located.uri]  # the next read makes it anew
             return f"Not proposed: {error}"
-        self._copies[located.uri] = _Copy(text, self._turn)
+        self._copies[located.uri] = _Copy(located, text, self._turn)
         self.hunks += hunks
         if not hunks:
             return ""
