@@ -105,6 +105,37 @@ async def test_keys_of_the_review_decide_in_the_editor(shell: Shell, editor: Fak
     await wait_for_states(editor, **{first: "accepted", second: "rejected", third: "pending"})
 
 
+async def test_protected_hunk_is_accepted_in_the_review_only(shell: Shell) -> None:
+    shell.write("Makefile", "all:\n")
+    shell.script(calls(edit("Makefile", "all:\n", "every:\n")), done("Renamed."))
+    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+        await run(editor, "Rename it.", uri=editor.open("Makefile"))
+        [hunk] = await states(editor)
+        for which in ([hunk], ["--all"]):
+            code, _, messages = await stet(shell, "accept", *which)
+            assert (code, messages) == (
+                3,
+                f"{hunk} was not decided: protected file; use `stet review`\n",
+            )
+
+
+async def test_conflict_is_named_at_the_end_of_the_review(shell: Shell, editor: FakeEditor) -> None:
+    first, *_ = await states(editor)
+    editor.change("l.txt", "line 2\n", "my line\n")
+    editor.flush()
+    await wait_for_states(editor, **{first: "conflict"})
+
+    def decide() -> str:
+        screen = Screen(shell, ["review"])
+        screen.wait_for("Accept this hunk? [y,n,a,q,e,?] ")
+        screen.type("q\n")
+        assert screen.ended() == 0
+        return screen.shown
+
+    shown = await asyncio.to_thread(decide)
+    assert "1 hunk in conflict: resolve in an editor" in shown
+
+
 async def test_editor_with_the_file_open_is_asked(shell: Shell, editor: FakeEditor) -> None:
     async with FakeEditor.start(shell.folder, env=shell.env) as newer:
         await newer.command("stet.proposals")

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -167,8 +168,7 @@ def review(
     """
     from stet.cli import review_command  # late, as above
 
-    request = _review_request(file, root, as_json=as_json)
-    finish(lambda: review_command.review(request()))
+    finish(lambda: review_command.review(replace(_review_request(file, root), as_json=as_json)))
 
 
 @app.command()
@@ -182,8 +182,14 @@ def accept(
     """Accept pending hunks by ID, or all of them."""
     from stet.cli import review_command  # late, as above
 
-    request = _review_request(file, root, hunks or (), all_hunks=all_hunks)
-    finish(lambda: review_command.accept(request()))
+    def work() -> int:
+        _check_named(hunks, all_hunks=all_hunks)
+        request = _review_request(file, root)
+        return review_command.accept(
+            replace(request, hunks=tuple(hunks or ()), all_hunks=all_hunks)
+        )
+
+    finish(work)
 
 
 @app.command()
@@ -200,40 +206,36 @@ def reject(
     """Reject pending hunks by ID, or all of them."""
     from stet.cli import review_command  # late, as above
 
-    request = _review_request(file, root, hunks or (), all_hunks=all_hunks, reason=reason)
-    finish(lambda: review_command.reject(request()))
+    def work() -> int:
+        _check_named(hunks, all_hunks=all_hunks)
+        request = replace(_review_request(file, root), reason=reason)
+        return review_command.reject(
+            replace(request, hunks=tuple(hunks or ()), all_hunks=all_hunks)
+        )
+
+    finish(work)
 
 
-def _review_request(  # noqa: PLR0913 - the options are the signature
-    file: Path | None,
-    root: Path | None,
-    hunks: Sequence[str] | None = None,
-    *,
-    all_hunks: bool = False,
-    reason: str = "",
-    as_json: bool = False,
-) -> "Callable[[], ReviewRequest]":
-    """Return a function that checks the options and returns the request.
+def _check_named(hunks: Sequence[str] | None, *, all_hunks: bool) -> None:
+    """Check that hunks are named, or all are meant.
 
-    Args:
-        file: The only file.
-        root: The workspace folder.
-        hunks: The ids; None for a command that takes none.
-        all_hunks: Whether all hunks are meant.
-        reason: The reason of a rejection.
-        as_json: Whether JSON is printed.
+    Raises:
+        CliError: If neither or both is the case (a usage error).
+    """
+    if bool(hunks) is all_hunks:
+        raise CliError("name hunks, or use --all; `stet review` shows the IDs", code=2)
+
+
+def _review_request(file: Path | None, root: Path | None) -> "ReviewRequest":
+    """Return a request about a folder, or about one file of a folder.
+
+    Raises:
+        CliError: If the folder does not exist (a usage error).
     """
     from stet.cli.review_command import ReviewRequest  # late, as above
 
-    def make() -> ReviewRequest:
-        if hunks is not None and bool(hunks) is all_hunks:
-            raise CliError("name hunks, or use --all; `stet review` shows the IDs", code=2)
-        place = None if file is None else FileArgument(file.absolute())
-        folder = workspace_folder(root, place)
-        path = None if place is None else place.path
-        return ReviewRequest(folder, path, tuple(hunks or ()), all_hunks, reason, as_json)
-
-    return make
+    place = None if file is None else FileArgument(file.absolute())
+    return ReviewRequest(workspace_folder(root, place), None if place is None else place.path)
 
 
 @app.command()

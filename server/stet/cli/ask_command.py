@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from stet.cli.answer_view import AnswerView, can_show
-from stet.cli.files import FileArgument, save
+from stet.cli.files import FileArgument, save_all
 from stet.cli.hunk_reviewer import HunkReviewer
 from stet.cli.terminal import CliError, LineReader, Terminal
 from stet.llm.model import display_name
@@ -181,15 +181,9 @@ class _AskSession:
 
     def _save(self) -> None:
         """Write all changed files; report each file that can't be written."""
-        for change in self._client.documents.unsaved():
-            try:
-                save(change)
-            except CliError as error:
-                self._outcome.unsaved.append(str(error))
-                self._terminal.say(str(error), "red")
-                continue
-            self._client.saved(change)
-            self._outcome.files.append(change.path)
+        self._outcome.files, self._outcome.unsaved = save_all(self._client)
+        for problem in self._outcome.unsaved:
+            self._terminal.say(problem, "red")
 
     def _arguments(self) -> dict[str, object]:
         """Open the file and return the arguments of `stet.ask`."""

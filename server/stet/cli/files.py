@@ -19,6 +19,7 @@ from pathlib import Path
 
 from stet.cli.terminal import CliError
 from stet.lsp.headless.editor_documents import UnsavedChange
+from stet.lsp.headless.headless_client import HeadlessClient
 from stet.system.no_follow import PinnedPath, pin_path
 from stet.system.system import System
 
@@ -105,6 +106,24 @@ def save(change: UnsavedChange) -> None:
         raise CliError(f"{path} can't be saved: {error.strerror or error}") from error
     except UnicodeEncodeError as error:
         raise CliError(f"{path} can't be saved: its text is not valid Unicode") from error
+
+
+def save_all(client: HeadlessClient) -> tuple[list[Path], list[str]]:
+    """Save the changed documents of a client.
+
+    Returns:
+        The files that were written, and a sentence for each file that can't be written.
+    """
+    saved, problems = [], []
+    for change in client.documents.unsaved():
+        try:
+            save(change)
+        except CliError as error:
+            problems.append(str(error))
+            continue
+        client.saved(change)
+        saved.append(change.path)
+    return saved, problems
 
 
 def _read(place: PinnedPath) -> bytes | None:

@@ -9,19 +9,23 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stet.cli.editor_connection import EditorConnection, find_editor
-from stet.cli.files import save
+from stet.cli.files import save_all
 from stet.cli.hunk_reviewer import HunkReviewer, Item, ReviewClient
 from stet.cli.terminal import CliError, LineReader, Terminal
+from stet.lsp.headless.editor_documents import EditorDocuments
 from stet.lsp.headless.headless_client import CommandFailed, HeadlessClient, ServerFailed
 from stet.system.system import System
 from stet.text.render import counted
-from stet.workspace.uris import path_of, uri_of
+from stet.workspace.uris import uri_of
 
 NOT_DECIDED = 3
 """The exit code if a hunk could not be decided or saved."""
+PROTECTED = "protected file"
+"""A part of the refusal of a hunk that needs an approval by itself."""
 OPEN = frozenset({"pending", "conflict"})
 
 
@@ -52,13 +56,12 @@ class _ReviewSession:
 
     Attributes:
         client: The server.
-        save: Writes accepted text; returns the names of the files, and a sentence for each file
-            that can't be written.
+        save: Writes accepted text, as `save_all` does.
         in_editor: Whether the accepted text is in an editor, not on the disk.
     """
 
     client: ReviewClient
-    save: Callable[[], tuple[list[str], list[str]]]
+    save: Callable[[], tuple[list[Path], list[str]]]
     in_editor: bool
 
 
@@ -71,8 +74,10 @@ def review(request: ReviewRequest) -> int:
     terminal = Terminal()
 
     async def decide(items: list[Item], reviewer: HunkReviewer) -> None:
-        if terminal.is_interactive and not request.as_json:
+        if terminal.is_interactive:
             await reviewer.review([item["hunk"] for item in items if item["state"] == "pending"])
+            if n := sum(item["state"] == "conflict" for item in items):
+                terminal.say(f"{counted(n, 'hunk')} in conflict: resolve in an editor", "yellow")
             return
         for number, item in enumerate(items, start=1):
             terminal.show(f"\n{item['hunk']} ({item['state']})", "bold")
@@ -87,13 +92,12 @@ def accept(request: ReviewRequest) -> int:
     Raises:
         CliError: If the server does not answer.
     """
-    terminal = Terminal()
 
     async def decide(items: list[Item], reviewer: HunkReviewer) -> None:
         for hunks, which in _selected(request, items):
             await reviewer.accept(hunks, which)
 
-    return _run(request, terminal, decide)
+    return _run(request, Terminal(), decide)
 
 
 def reject(request: ReviewRequest) -> int:
@@ -102,13 +106,12 @@ def reject(request: ReviewRequest) -> int:
     Raises:
         CliError: If the server does not answer.
     """
-    terminal = Terminal()
 
     async def decide(items: list[Item], reviewer: HunkReviewer) -> None:
         for hunks, which in _selected(request, items):
             await reviewer.reject(hunks, {**which, "reason": request.reason})
 
-    return _run(request, terminal, decide)
+    return _run(request, Terminal(), decide)
 
 
 def _selected(
@@ -149,39 +152,35 @@ async def _decide(request: ReviewRequest, terminal: Terminal, decide: Decide) ->
             terminal.say(f"Nothing is pending in {where}.")
             return 0
         reviewer = HunkReviewer(
-            session.client, terminal, LineReader(), lambda uri: _name(uri, request.folder)
+            session.client,
+            terminal,
+            LineReader(),
+            lambda uri: EditorDocuments.name(uri, request.folder),
         )
         await decide(items, reviewer)
-        saved, unsaved = session.save()
-        return _report(terminal, reviewer, session, saved, unsaved)
+        for refusal in reviewer.refused:
+            reason = refusal["reason"]
+            if PROTECTED in reason:
+                reason = f"{PROTECTED}; use `stet review`"
+            terminal.say(f"{refusal['hunk']} was not decided: {reason}", "yellow")
+        return _report(terminal, reviewer, session, request.folder)
 
 
 def _report(
-    terminal: Terminal,
-    reviewer: HunkReviewer,
-    session: _ReviewSession,
-    saved: Sequence[str],
-    unsaved: Sequence[str],
+    terminal: Terminal, reviewer: HunkReviewer, session: _ReviewSession, folder: Path
 ) -> int:
-    for refusal in reviewer.refused:
-        terminal.say(f"{refusal['hunk']} was not decided: {refusal['reason']}", "yellow")
+    """Save what was accepted, show what was done, and return the exit code."""
     if reviewer.accepted:
         where = " in the editor, which has not saved the text yet" if session.in_editor else ""
         terminal.say(f"Accepted {counted(len(reviewer.accepted), 'hunk')}{where}", "bold")
     if reviewer.rejected:
         terminal.say(f"Rejected {counted(len(reviewer.rejected), 'hunk')}", "bold")
-    for name in saved:
-        terminal.say(f"Saved {name}", "green")
+    saved, unsaved = session.save()
+    for path in saved:
+        terminal.say(f"Saved {EditorDocuments.name(uri_of(path), folder)}", "green")
     for problem in unsaved:
         terminal.say(problem, "red")
     return NOT_DECIDED if reviewer.refused or unsaved else 0
-
-
-def _name(uri: str, folder: Path) -> str:
-    path = path_of(uri)
-    if path is None:
-        return uri
-    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 @asynccontextmanager
@@ -199,17 +198,4 @@ async def _open_session(request: ReviewRequest) -> AsyncIterator[_ReviewSession]
         return
     client = HeadlessClient(System(), on_event=lambda _: None)
     async with client.session(request.folder):
-
-        def save_all() -> tuple[list[str], list[str]]:
-            saved, unsaved = [], []
-            for change in client.documents.unsaved():
-                try:
-                    save(change)
-                except CliError as error:
-                    unsaved.append(str(error))
-                    continue
-                client.saved(change)
-                saved.append(_name(uri_of(change.path), request.folder))
-            return saved, unsaved
-
-        yield _ReviewSession(client, save_all, in_editor=False)
+        yield _ReviewSession(client, partial(save_all, client), in_editor=False)

@@ -112,8 +112,10 @@ class ControlMethods:
         """
         with CommandArguments("control.wait", params) as arguments:
             ids = arguments.texts("hunks")
-            states = {HunkState(one) for one in arguments.texts("states")}
+            names = arguments.texts("states")
             seconds = arguments.number("seconds") or MAX_WAIT_SECONDS
+        with report_as(InvalidParams, ValueError):
+            states = {HunkState(one) for one in names}
         hunks = [find_hunk(self._ledger, hunk_id) for hunk_id in ids]
         changed = asyncio.Event()
 

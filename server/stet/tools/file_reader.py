@@ -165,7 +165,7 @@ class FileReader:
             ToolError: If there is no such file or it may not be shown.
         """
         with refusals_as_errors():
-            return await self._read_document(self.locate(name).uri)
+            return await self.document_at(self.locate(name).uri)
 
     async def document_to_edit(self, name: str, *, position: str = "") -> TextDocument:
         """Return the current text of a file, for resolving an edit at `position`.
@@ -202,7 +202,7 @@ class FileReader:
         """
         for _ in range(_MAX_TRIES):
             await self.ledger.blocks.clear(uri)
-            document = await self._read_document(uri)
+            document = await self.document_at(uri)
             if not self.ledger.blocks.shown_blocks(uri):
                 return document
         raise ToolError(
@@ -210,8 +210,8 @@ class FileReader:
             "the blocks in the file first."
         )
 
-    async def _read_document(self, uri: str) -> TextDocument:
-        """Return the text of a document.
+    async def document_at(self, uri: str) -> TextDocument:
+        """Return the current text of a document with a known URI, including unsaved text.
 
         Raises:
             NotShown: If there is no document, or it may not be shown.

@@ -66,35 +66,23 @@ def _path(folder: str, named: str) -> Path:
     return Path(os.path.normpath(Path(folder, named)))
 
 
-def deny(reason: str) -> object:
-    """Return the answer that denies a tool."""
-    return {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "deny",
-            "permissionDecisionReason": reason,
-        }
-    }
-
-
 def _before(decision: ToolDecision, given: Mapping[str, Any], argument: str) -> object:
     match decision:
         case Passed():
             return {}
         case Denied(reason):
-            return deny(reason)
+            return _output("PreToolUse", permissionDecision="deny", permissionDecisionReason=reason)
         case Redirected(path, note):
-            answer: dict[str, object] = {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": "allow",
-                "updatedInput": {**given, argument: str(path)},
-            }
-            if note:
-                answer["additionalContext"] = note
-            return {"hookSpecificOutput": answer}
+            redirected = {**given, argument: str(path)}
+            more = {"additionalContext": note} if note else {}
+            return _output(
+                "PreToolUse", permissionDecision="allow", updatedInput=redirected, **more
+            )
 
 
 def _context(event: str, text: str) -> object:
-    if not text:
-        return {}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return _output(event, additionalContext=text) if text else {}
+
+
+def _output(event: str, **fields: object) -> object:
+    return {"hookSpecificOutput": {"hookEventName": event, **fields}}

@@ -20,7 +20,6 @@ from stet.review.proposal import Hunk
 from stet.review.resolve.pending_view import PendingView, pending_file
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.text.diff import line_edit
-from stet.text.document import TextDocument
 from stet.text.lines import split_lines
 from stet.text.merge import merge
 from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
@@ -110,7 +109,7 @@ class SessionView:
         return path is not None and any(path.is_relative_to(root.path) for root in roots)
 
     async def read(self, uri: str) -> SessionText | None:
-        """Return a file as the session sees it, or None if it is no text.
+        """Return a file as the session sees it, or None if the file is not text or too large.
 
         Raises:
             ViewError: If the privacy settings hide the file.
@@ -118,7 +117,7 @@ class SessionView:
         if (new := self._pending_file(uri)) is not None:
             return SessionText(new.new, is_live=False)
         try:
-            document = await self._document(uri)
+            document = await self._proposer.reader.document_at(uri)
         except NotShown as refused:
             if refused.rule in NO_TEXT or refused.rule == "unreadable":
                 return None
@@ -219,14 +218,6 @@ class SessionView:
         inspect = self._proposer.rules.prefetch_status((located.uri,))
         prepared = await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
         return self._proposer.propose_prepared(prepared, position="create")
-
-    async def _document(self, uri: str) -> TextDocument:
-        """Return the live text of a file.
-
-        Raises:
-            NotShown: If there is no text, or the privacy settings hide it.
-        """
-        return await asyncio.to_thread(self._proposer.reader.snapshot().show_and_learn, uri)
 
     def _pending_file(self, uri: str) -> Hunk | None:
         return pending_file(self._ledger.live(uri), self.chat)

@@ -127,7 +127,8 @@ class EditorDocuments:
         except EditUnsupported:
             return None
 
-    def name(self, uri: str, root: Path) -> str:
+    @staticmethod
+    def name(uri: str, root: Path) -> str:
         """Return the display name of a document: its path from `root` if it is below `root`."""
         path = path_of(uri)
         if path is None:
