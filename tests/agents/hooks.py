@@ -45,6 +45,6 @@ class Hooks:
         lines = self._log.read_text(encoding="utf-8").splitlines()
         return [(event, given) for event, given in map(json.loads, lines)]
 
-    def given(self, event: str) -> list[dict[str, Any]]:
+    def inputs_of(self, event: str) -> list[dict[str, Any]]:
         """Return the inputs of the hooks of one event, oldest first."""
         return [given for name, given in self.events if name == event]

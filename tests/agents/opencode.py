@@ -24,7 +24,7 @@ async def run_opencode(
 ) -> list[dict[str, Any]]:
     """Run `opencode run` in a folder with the prompt `Go.`; return the events that it prints.
 
-    npm is told that there is no network: OpenCode waits until it has installed the library of
+    npm runs offline: OpenCode waits until it has installed the library of
     plugins, for more than a minute if npm tries to reach its registry in vain.
 
     Args:

@@ -7,6 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.agents.claude import hook_settings, run_claude
+from tests.agents.hook_replies import DENY, REDIRECT, context
 from tests.agents.hooks import Hooks
 from tests.agents.scene import Scene, texts
 from tests.conftest import Part
@@ -15,27 +16,7 @@ from tests.support.agent_models.script import Answer, Script, call, say
 
 pytestmark = pytest.mark.slow
 
-REDIRECT = {
-    "hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "allow",
-        "updatedInput": {"$redirected": "tool_input"},
-    }
-}
-DENY = {
-    "hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": "Taken as a proposal: hunk 7.",
-    }
-}
 FILE_STATE = " (file state is current in your context — no need to Read it back)"
-
-
-def context(event: str) -> dict[str, object]:
-    """Make the reply of a hook that adds a line to what the model is sent."""
-    line = f"Context of {event}."
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": line}}
 
 
 def table(answers: Sequence[Answer], script: Script, hooks: Hooks) -> list[str]:
@@ -109,7 +90,8 @@ async def test_claude_reads_and_edits_where_a_hook_redirects_it(claude: Path, sc
         ]
     )
     done = [
-        f"{one['tool_name']} {one['tool_input']['file_path']}" for one in hooks.given("PostToolUse")
+        f"{one['tool_name']} {one['tool_input']['file_path']}"
+        for one in hooks.inputs_of("PostToolUse")
     ]
     assert scene.shown(done) == snapshot(
         ["Read SHADOW/a.txt", "Edit SHADOW/a.txt", "Write SHADOW/new.txt", "Read SHADOW/a.txt"]

@@ -13,6 +13,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.agents.codex import run_codex
+from tests.agents.hook_replies import DENY, REDIRECT, context
 from tests.agents.hooks import Hooks
 from tests.agents.loopback_process import has_namespaces
 from tests.agents.scene import Scene, texts
@@ -22,27 +23,7 @@ from tests.support.agent_models.script import Answer, Script, call, say
 
 pytestmark = pytest.mark.slow
 
-REDIRECT = {
-    "hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "allow",
-        "updatedInput": {"$redirected": "tool_input"},
-    }
-}
-DENY = {
-    "hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": "Taken as a proposal: hunk 7.",
-    }
-}
 ADDED = "*** Begin Patch\n*** Add File: new.txt\n+new\n*** End Patch\n"
-
-
-def context(event: str) -> dict[str, object]:
-    """Make the reply of a hook that adds a line to what the model is sent."""
-    line = f"Context of {event}."
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": line}}
 
 
 def updated(old: str, new: str) -> str:
@@ -109,7 +90,8 @@ async def test_codex_reads_and_edits_where_a_hook_redirects_it(
     assert texts(scene.workspace) == {"a.txt": "one\ntwo\n"}
     assert texts(scene.shadow) == {"a.txt": "11\ntwo\n", "new.txt": "new\n"}
     done = [
-        f"{one['tool_name']}: {one['tool_input']['command']}" for one in hooks.given("PostToolUse")
+        f"{one['tool_name']}: {one['tool_input']['command']}"
+        for one in hooks.inputs_of("PostToolUse")
     ]
     assert scene.shown([one.partition("\n@@")[0] for one in done]) == snapshot(
         [

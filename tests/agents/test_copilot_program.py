@@ -101,7 +101,9 @@ async def test_copilot_reads_and_edits_where_a_hook_redirects_it(
     results = scene.shown(script.requests[-1].results)
     assert results[0] == "one, unsaved\ntwo\n"
     assert all("SHADOW" in one and "WORKSPACE" not in one for one in results[1:])
-    assert ["SHADOW" in str(scene.shown(one)) for one in hooks.given("postToolUse")] == [True] * 5
+    assert ["SHADOW" in str(scene.shown(one)) for one in hooks.inputs_of("postToolUse")] == [
+        True
+    ] * 5
 
 
 @both
@@ -117,7 +119,7 @@ async def test_copilot_reads_the_reason_of_a_hook_that_denies(
         ("Denied by preToolUse hook: Taken as a proposal: hunk 7.",)
     )
     assert texts(scene.workspace) == {"a.txt": "one\ntwo\n"}
-    assert hooks.given("postToolUse") + hooks.given("postToolUseFailure") == []
+    assert hooks.inputs_of("postToolUse") + hooks.inputs_of("postToolUseFailure") == []
 
 
 async def test_copilot_is_sent_the_context_of_hooks(copilot: Path, scene: Scene) -> None:
@@ -161,7 +163,7 @@ async def test_the_input_of_each_hook_of_copilot(copilot: Path, scene: Scene) ->
     assert [event for event, _ in hooks.events[2:]] == snapshot(
         ["preToolUse", "postToolUseFailure", "preToolUse", "postToolUse", "agentStop", "sessionEnd"]
     )
-    session = hooks.given("sessionStart")[0]["sessionId"]
+    session = hooks.inputs_of("sessionStart")[0]["sessionId"]
     inputs = json.loads(json.dumps(dict(hooks.events)).replace(session, "SESSION"))
     common = set.intersection(*map(set, inputs.values()))
     assert sorted(common) == snapshot(["cwd", "sessionId", "timestamp"])

@@ -62,7 +62,7 @@ async def test_opencode_reads_and_edits_where_a_hook_redirects_it(
     assert texts(scene.shadow) == {"a.txt": "11\ntwo\n", "new.txt": "newer\n"}
     done = [
         f"{one['input']['tool']} {one['input']['args']['filePath']}"
-        for one in hooks.given("tool.execute.after")
+        for one in hooks.inputs_of("tool.execute.after")
     ]
     assert scene.shown(done) == snapshot(
         [
@@ -98,7 +98,7 @@ async def test_opencode_reads_the_reason_of_a_hook_that_denies(
     await run_opencode(opencode, scene.home, scene.workspace, script, hooks=hooks)
     assert script.requests[1].results == ("Taken as a proposal: hunk 7.",)
     assert texts(scene.workspace) == {"a.txt": "one\ntwo\n"}
-    assert hooks.given("tool.execute.after") == []
+    assert hooks.inputs_of("tool.execute.after") == []
 
 
 async def test_the_input_of_each_hook_of_opencode_and_the_context_that_it_adds(

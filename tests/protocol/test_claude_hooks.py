@@ -203,7 +203,7 @@ async def test_two_sessions_see_only_their_own_hunks(
     assert (await claude.tool("Read", "a.txt")).text == "one, unsaved\n2\nthree\n"
 
 
-async def test_crlf_is_kept(shell: Shell, claude: Claude) -> None:
+async def test_crlf_line_ends_are_preserved(shell: Shell, claude: Claude) -> None:
     shell.write("crlf.txt", "one\r\ntwo\r\n")
     async with FakeEditor.start(shell.folder, env=shell.env) as editor:
         await editor.command("stet.proposals")

@@ -4,29 +4,30 @@ Stet writes only into the user's own settings of an agent, and removes only entr
 written: those whose command is a `stet` with the arguments `hook NAME`.
 """
 
+import asyncio
 import copy
 import json
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from stet.bridges.hooks.claude_hooks import EVENTS, MATCHER
+from stet.cli.editor_check import VERSION_SECONDS
 from stet.cli.files import replace_text
 from stet.cli.finding import Finding
 from stet.cli.terminal import CliError, Terminal, coloured
+from stet.system.helper_process import output_of
+from stet.system.system import System
 from stet.text.diff import unified_diff
 
 TESTED = "2.1.332"
 """The version of Claude Code with which the tests run."""
 HOOK_SECONDS = 60
-_VERSION_SECONDS = 10
 _WITH_TOOLS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure"})
 NOT_CAPTURED = (
     "not captured: files that a shell command changes; searches see the saved files",
@@ -59,10 +60,11 @@ def known_agents() -> tuple[KnownAgent, ...]:
 
 def show() -> int:
     """Show the agents, their versions and whether their hooks are installed."""
-    terminal = Terminal()
+    terminal, system = Terminal(), System()
     for agent in known_agents():
         program = shutil.which(agent.program)
-        found = f"{_version(program)}, {program}" if program else "not found on the PATH"
+        version = asyncio.run(_version(program, system)) if program else ""
+        found = f"{version}, {program}" if program else "not found on the PATH"
         is_installed = _is_installed(agent)
         how = "hook-redirect" if is_installed else "not reviewed"
         terminal.show(f"{agent.name}: {agent.title} {found}", "bold")
@@ -75,24 +77,26 @@ def show() -> int:
     return 0
 
 
-def check_agents() -> Iterator[Finding]:
-    """Yield a finding for each agent that is installed: whether its edits are reviewed."""
+async def check_agents(system: System) -> list[Finding]:
+    """Return a finding for each agent that is installed: whether its edits are reviewed."""
+    found: list[Finding] = []
     for agent in known_agents():
         if (program := shutil.which(agent.program)) is None:
             continue
-        version = _version(program)
+        version = await _version(program, system)
         if not _is_installed(agent):
             fix = f"To review its edits: stet agents install {agent.name} --write"
-            yield Finding("note", agent.title, f"{version}, not reviewed", fix)
+            found.append(Finding("note", agent.title, f"{version}, not reviewed", fix))
         elif _numbers(version) > _numbers(TESTED):
             fix = f"Stet was tested with {TESTED}. If an edit is not redirected, Stet warns."
-            yield Finding("note", agent.title, f"{version}, reviewed", fix)
+            found.append(Finding("note", agent.title, f"{version}, reviewed", fix))
         else:
-            yield Finding("ok", agent.title, f"{version}, reviewed")
+            found.append(Finding("ok", agent.title, f"{version}, reviewed"))
+    return found
 
 
 def hooks_removed(agent: KnownAgent) -> str | None:
-    """Return the text of an agent's settings without Stet's hooks; None if there are none."""
+    """Return the text of an agent's settings without Stet's hooks, or None if it has no such hooks."""
     try:
         settings = _read(agent)
     except CliError:
@@ -168,7 +172,7 @@ def _read(agent: KnownAgent) -> dict[str, Any]:
 
 
 def _without_hooks(settings: dict[str, Any], agent: KnownAgent) -> dict[str, Any]:
-    """Return settings without Stet's hooks; what becomes empty thereby is removed."""
+    """Return settings without Stet's hooks; entries and events that are then empty are removed."""
     rest = copy.deepcopy(settings)
     hooks = rest.get("hooks", {})
     for event, entries in list(hooks.items()):
@@ -238,16 +242,11 @@ def _text(settings: dict[str, Any]) -> str:
     return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
 
 
-def _version(program: str) -> str:
-    """Return the version that a program prints, "" if it prints none in time."""
+async def _version(program: str, system: System) -> str:
+    """Return the version that a program prints."""
     try:
-        ended = subprocess.run(  # noqa: S603 - the user's program
-            [program, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=_VERSION_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return ended.stdout.strip().partition("\n")[0].partition(" ")[0]
+        output = await output_of(system, (program, "--version"), VERSION_SECONDS)
+    except OSError:  # it hangs, or can't be started: a TimeoutError is an OSError
+        return "unknown version"
+    version = re.search(r"\d+(?:\.\d+)+", output.decode(errors="replace"))
+    return version[0] if version else "unknown version"

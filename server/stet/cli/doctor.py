@@ -102,7 +102,7 @@ async def check_all(system: System) -> list[Finding]:
     checks = (_run_check(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
     for each in await asyncio.gather(*checks):
         found += each
-    found += await _run_check("agents", check_agents)
+    found += await _run_check("agents", lambda: check_agents(system))
     found += await _run_check("folders", check_folders)
     found += await _run_check("log", check_log)
     found += await _run_check("history", lambda: check_state(system, root))

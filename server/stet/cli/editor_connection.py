@@ -78,8 +78,9 @@ class EditorConnection:
         return {"accepted": accepted, "refused": [*answer["refused"], *others]}
 
     async def text_of(self, uri: str) -> tuple[str | None, Encoding]:
-        """Return the text of a document in the editor, None if there is none, and the unit of its
-        columns.
+        """Return the text of a document in the editor, and the unit of its columns.
+
+        The text is None if the document does not exist.
         """
         answer = await self.command("control.text", {"uri": uri})
         return answer["text"], Encoding(answer["encoding"])

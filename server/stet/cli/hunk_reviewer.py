@@ -31,7 +31,10 @@ class ReviewClient(Protocol):
         """
 
     async def text_of(self, uri: str) -> tuple[str | None, Encoding]:
-        """Return the current text of a document, None if there is none, and the unit of columns."""
+        """Return the current text of a document, and the unit of its columns.
+
+        The text is None if the document does not exist.
+        """
 
 
 class HunkReviewer:

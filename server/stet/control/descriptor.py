@@ -54,6 +54,11 @@ def path_of_socket(folder: Path, pid: int) -> Path:
     return folder / f"{PREFIX}{pid}.sock"
 
 
+def shadow_path(folder: Path, pid: int) -> Path:
+    """Return the path of the folder with the copies that agents edit, of one server."""
+    return folder / SHADOW / str(pid)
+
+
 def write_descriptor(folder: Path, descriptor: Descriptor) -> None:
     """Write a descriptor that only the user may read, in one step.
 
@@ -118,7 +123,7 @@ def _is_alive_or_removed(folder: Path, descriptor: Descriptor) -> bool:
     if is_alive(descriptor.pid):
         return True
     remove_descriptor(folder, descriptor.pid)
-    copies = folder / SHADOW / str(descriptor.pid)
+    copies = shadow_path(folder, descriptor.pid)
     if copies.is_dir() and not copies.is_symlink():
         import shutil  # late: only after an agent has worked with a server that was killed
 

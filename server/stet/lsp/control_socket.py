@@ -6,8 +6,10 @@ with the first hook of one.
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Coroutine
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stet import __version__
@@ -61,6 +63,7 @@ class ControlSocket:
         self._spawn = spawn
         self._server: ControlServer | None = None
         self._hooks: HookSessions | None = None
+        self._folder = Path()
         self._in_order = asyncio.Lock()
 
     def settings_changed(self) -> None:
@@ -104,9 +107,9 @@ class ControlSocket:
             OSError: If there can be no socket.
         """
         server = await asyncio.to_thread(self._create)
-        folder = await asyncio.to_thread(self._system.runtime_folder)
+        self._folder = await asyncio.to_thread(self._system.runtime_folder)
         roots = await asyncio.to_thread(self._roots)
-        await server.open(folder, roots, self._system.now())
+        await server.open(self._folder, roots, self._system.now())
         return server
 
     def _create(self) -> "ControlServer":
@@ -122,11 +125,14 @@ class ControlSocket:
     async def _hook_sessions(self) -> "HookSessions":
         """Return the sessions of other agents."""
         sessions = await asyncio.to_thread(_import_hooks)
+        from stet.control.descriptor import shadow_path  # imported with the socket
+
         if self._hooks is None:
             self._hooks = sessions(
                 self._workspace,
                 self._ledger,
                 self._system,
+                shadow_path(self._folder, os.getpid()),
                 number=partial(self._store.number, "turn"),
                 tell=self._client.show_message,
                 warn=self._client.warn,

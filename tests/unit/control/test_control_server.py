@@ -196,7 +196,7 @@ async def test_port_without_the_token_is_not_answered(
         writer.close()
 
 
-async def test_server_of_the_folder_is_found(tmp_path: Path) -> None:
+async def test_find_servers_returns_the_server_of_a_folder(tmp_path: Path) -> None:
     work = tmp_path / "work"
     (work / "deep").mkdir(parents=True)
     (tmp_path / "link").symlink_to(work)
@@ -206,16 +206,18 @@ async def test_server_of_the_folder_is_found(tmp_path: Path) -> None:
         assert find_servers(tmp_path, str(tmp_path / "workshop")) == []
 
 
-async def test_server_without_folders_is_found_by_its_open_files(tmp_path: Path) -> None:
+async def test_find_servers_returns_a_server_without_folders_by_its_open_files(
+    tmp_path: Path,
+) -> None:
     methods = Methods()
     methods.opened = str(tmp_path / "notes")
     async with serving(tmp_path, methods=methods) as descriptor:
 
-        def found(folder: Path) -> list[Descriptor]:
+        def servers_of(folder: Path) -> list[Descriptor]:
             return find_servers(tmp_path, str(folder))
 
-        assert await asyncio.to_thread(found, tmp_path / "notes") == [descriptor]
-        assert await asyncio.to_thread(found, tmp_path / "others") == []
+        assert await asyncio.to_thread(servers_of, tmp_path / "notes") == [descriptor]
+        assert await asyncio.to_thread(servers_of, tmp_path / "others") == []
 
 
 async def test_server_with_the_file_open_is_chosen(tmp_path: Path) -> None:

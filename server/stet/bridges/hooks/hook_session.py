@@ -217,7 +217,7 @@ class HookSession:
         )
 
     async def _disk_text(self, located: Located) -> str | None:
-        """Return the text of a file on the disk, None if there is none."""
+        """Return the text of a file on the disk, or None if the file does not exist."""
         system = self._workspace.snapshot().system
         if located.path is None:
             return None

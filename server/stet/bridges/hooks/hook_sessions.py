@@ -1,16 +1,15 @@
 """The sessions of other agents that work in the workspace of this server."""
 
 import asyncio
-import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from stet.bridges.hooks import claude_hooks
 from stet.bridges.hooks.hook_session import HookSession
 from stet.bridges.hooks.session_view import SessionView
 from stet.bridges.hooks.shadow_folder import ShadowFolder
-from stet.control.descriptor import SHADOW
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.text.escape import escape_line
@@ -36,6 +35,7 @@ class HookSessions:
         workspace: Workspace,
         ledger: ReviewLedger,
         system: System,
+        folder: Path,
         *,
         number: Callable[[], int],
         tell: Callable[[str], None],
@@ -47,6 +47,7 @@ class HookSessions:
             workspace: The open documents and the files.
             ledger: The proposals.
             system: The access to the disk.
+            folder: The shadow folder of this server.
             number: Returns the number of a new turn; it blocks.
             tell: Shows the user a message.
             warn: Shows the user a warning.
@@ -54,6 +55,7 @@ class HookSessions:
         self._workspace = workspace
         self._ledger = ledger
         self._system = system
+        self._folder = folder
         self._number = number
         self._tell = tell
         self._warn = warn
@@ -95,16 +97,15 @@ class HookSessions:
         if self._sessions:
             for key in list(self._sessions):
                 await self._rest(key)
-            folder = self._system.runtime_folder() / SHADOW / str(os.getpid())
             with suppress(OSError):
-                await asyncio.to_thread(folder.rmdir)
+                await asyncio.to_thread(self._folder.rmdir)
 
     async def _begin(self, key: tuple[str, str]) -> HookSession:
         agent, session_id = key
         chat = f"{agent}-{session_id}"
         view = SessionView(self._workspace, self._ledger, self._number, agent, chat)
-        folder = self._system.runtime_folder() / SHADOW / str(os.getpid()) / chat
-        session = HookSession(view, ShadowFolder(self._system, folder), self._workspace)
+        shadow = ShadowFolder(self._system, self._folder / chat)
+        session = HookSession(view, shadow, self._workspace)
         self._sessions[key] = session
         if len(self._sessions) > MAX_SESSIONS:
             oldest = next(iter(self._sessions))

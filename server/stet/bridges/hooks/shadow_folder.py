@@ -56,10 +56,10 @@ class ShadowFolder:
         return await asyncio.to_thread(self._read, path)
 
     async def write(self, path: Path, text: str) -> None:
-        """Write a copy, in the place of whatever is there, and of links above it.
+        """Write a copy; replace the file or the link at its path.
 
         Raises:
-            OSError: If the copy can't be written.
+            OSError: If the copy can't be written, or a folder above it is a link.
         """
         await asyncio.to_thread(self._write, path, text)
 

@@ -331,7 +331,10 @@ class HeadlessClient:
         return {"accepted": accepted, "refused": [*answer["refused"], *others]}
 
     async def text_of(self, uri: str) -> tuple[str | None, Encoding]:
-        """Return the text of a document, None if it can't be read, and the unit of its columns."""
+        """Return the text of a document, and the unit of its columns.
+
+        The text is None if the document can't be read.
+        """
         return self.documents.read(uri), self.documents.encoding
 
     async def marks(self, uri: str) -> tuple[str, ...]:
