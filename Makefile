@@ -61,5 +61,5 @@ $(VENV)/demo.stamp: pyproject.toml
 $(VENV)/test.stamp: pyproject.toml
 	$(environment)
 	@echo "installing Stet and what its tests need into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local,web,grammars,search,test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local,web,grammars,search,agents,test]'
 	@touch $@ $(VENV)/demo.stamp
