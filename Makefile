@@ -16,12 +16,12 @@ demo: $(VENV)/demo.stamp  ## the main job on a sample file, with whatever model 
 test: check  ## everything: style, types, layers, units, protocol, real editors, a real model
 	@$(BIN)/stet model install small --quiet
 	@$(BIN)/python -m tests.parts
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'not long'
+	$(BIN)/python -m tests -m 'not long'
 
 test-long: $(VENV)/test.stamp  ## more seeds, more of the real model, and the tests of the tests
 	@$(BIN)/stet model install small --quiet
 	@$(BIN)/python -m tests.parts --long
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m long
+	$(BIN)/python -m tests -m long
 
 unit: $(VENV)/test.stamp  ## the inner loop: quick unit tests, in half a minute
 	$(BIN)/python -m pytest tests/unit --numprocesses 2 -m 'not slow'
