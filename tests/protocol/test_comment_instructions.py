@@ -99,7 +99,7 @@ async def test_a_comment_in_unsaved_text_is_carried_out_and_goes(
         turn = await chosen(editor, uri, marked)
         assert (turn["prompt"], turn["mode"], turn["state"]) == (prompt, "agent", "completed")
         [hunk] = await editor.command("stet.proposals")
-        assert (hunk["turn"], hunk["author"]) == (turn["turn"], turn["model"])
+        assert (hunk["turn"], hunk["author"]) == (turn["turn"], "stet")
         await accepted(editor, turn["turn"])
         assert editor.text(uri) == without.format()
 

@@ -55,6 +55,7 @@ from stet.llm.providers import is_free
 from stet.privacy.redactor import Redactor
 from stet.review.feedback import FeedbackDelta, collect_feedback
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import STET
 from stet.review.resolve.pending_view import ShownDocuments, as_shown
 from stet.search.word_search import Searcher, WordSearcher
 from stet.tools.editor_actions import (
@@ -392,7 +393,7 @@ class TurnPipeline:
         reader = FileReader(
             self._workspace,
             self._ledger,
-            TurnIdentity(turn.id, turn.model, turn.ask.chat),
+            TurnIdentity(turn.id, STET, turn.ask.chat),
             TurnReport(),
             question_uri=turn.ask.place.uri,
             shown=shown,

@@ -10,7 +10,9 @@ from stet.review.errors import EditInFlight, HunkOverlap, WrongHunkState
 from stet.review.hunk_store import TOP, HunkStore, is_line_hunk
 from stet.review.proposal import (
     LIVE,
+    STET,
     CreateDraft,
+    Draft,
     EditDraft,
     Hunk,
     HunkKind,
@@ -92,6 +94,7 @@ def propose_lines(
             id=hunk_id,
             proposal=proposal,
             group=move.group if move else f"{proposal}{outline.group or f'@{hunk_id}'}",
+            reason=_reason(outline.reason, draft, hunk_id, gone),
         )
         for place, hunk_id in in_order
     ]
@@ -190,8 +193,29 @@ def _close_replaced(
     touching = list(takewhile(lambda one: one[0][0] <= place[1], near))
     if touching:
         other = next((new for at, new in touching if overlap(at, place)), touching[0][1])
-        return store.close_hunk(store[hunk_id], HunkState.SUPERSEDED, f"replaced by {other}")
+        return store.close_hunk(store[hunk_id], HunkState.SUPERSEDED, superseded_by(other))
     return store.close_hunk(store[hunk_id], HunkState.WITHDRAWN, "withdrawn by the agent")
+
+
+def _reason(caution: str, draft: Draft, hunk_id: str, gone: Sequence[Hunk]) -> str:
+    """Return the reason of a new hunk: its caution, and the hunks of other agents in its place.
+
+    Within Stet's own agent a new proposal replaces an older one as a matter of course.
+    """
+    by_it = superseded_by(hunk_id)
+    replaced = [one for one in gone if one.reason == by_it and one.chat != draft.chat]
+    named = [
+        f"{one.id} of {one.author if one.author != draft.author else 'another session'}"
+        for one in replaced
+        if (one.author, draft.author) != (STET, STET)
+    ]
+    replaces = f"replaces {' and '.join(named)}: restore it to have it instead" if named else ""
+    return "; ".join(filter(None, (caution, replaces)))
+
+
+def superseded_by(hunk_id: str) -> str:
+    """Return the reason of a hunk that the hunk `hunk_id` has replaced."""
+    return f"replaced by {hunk_id}"
 
 
 # -- whole files ---------------------------------------------------------------------------------
@@ -207,6 +231,7 @@ def propose_create(store: HunkStore, draft: CreateDraft, prepared: PreparedDraft
     gone = _close_earlier(store, hunk)
     tracked = store.ensure_tracked(TextDocument(draft.uri, ""))
     tracked.add(Anchor(hunk.id, tracked.lines, (0, 0), "", draft.text))
+    hunk = replace_hunk(hunk, reason=_reason(hunk.reason, draft, hunk.id, gone))
     _register(store, hunk, gone, anchors_of=hunk.uri)
     return hunk.id
 
@@ -241,7 +266,9 @@ def propose_remove(store: HunkStore, draft: RemoveDraft, prepared: PreparedDraft
         HunkOverlap: If an earlier removal of the file has been sent.
     """
     hunk = _whole_file_hunk(store, draft, prepared)
-    _register(store, hunk, _close_earlier(store, hunk))
+    gone = _close_earlier(store, hunk)
+    hunk = replace_hunk(hunk, reason=_reason(hunk.reason, draft, hunk.id, gone))
+    _register(store, hunk, gone)
     return hunk.id
 
 
@@ -259,7 +286,7 @@ def _close_earlier(store: HunkStore, hunk: Hunk) -> list[Hunk]:
     for other in live:
         if other.state is HunkState.SENT:
             raise HunkOverlap(store.current(other))
-    return [store.close_hunk(h, HunkState.SUPERSEDED, f"replaced by {hunk.id}") for h in live]
+    return [store.close_hunk(h, HunkState.SUPERSEDED, superseded_by(hunk.id)) for h in live]
 
 
 def _whole_file_hunk(
@@ -332,7 +359,7 @@ def _close_replacing(store: HunkStore, hunk: Hunk, tracked: TrackedDocument | No
     for other in found:
         if other.state is HunkState.SENT or store.is_on_its_way(other.id):
             raise EditInFlight(other.id)
-    return [store.close_hunk(one, HunkState.SUPERSEDED, f"replaced by {hunk.id}") for one in found]
+    return [store.close_hunk(one, HunkState.SUPERSEDED, superseded_by(hunk.id)) for one in found]
 
 
 def replacement(store: HunkStore, hunk: Hunk) -> Hunk | None:

@@ -11,6 +11,8 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.position import Position, Range
 
+STET = "stet"
+"""The author of the hunks of Stet's own agent."""
 UNDONE_IN_EDITOR = "you undid it in the editor: accept it by itself"
 """The reason of an accepted hunk that is pending again."""
 
@@ -79,7 +81,7 @@ class Hunk:
         proposed: The agent's text for `base`: `new`, until the user changes the place or amends.
         summary: One line for the user.
         group: The group, shared by the hunks of one function or section.
-        author: The name of the model.
+        author: The agent: `stet`, `imported` for a block in a file, or the name of another agent.
         protected: Whether the hunk needs its own approval (`stet.review.policy.protected_files`).
         inline: Whether the hunk is shown as a block (`stet.review.inline.inline_blocks`).
         block: The id of a block that another program has written; empty for a block with the hunk's
@@ -189,7 +191,7 @@ class DraftBase:
     Attributes:
         turn: The id of the turn that makes the draft.
         chat: The id of the turn's conversation.
-        author: The name of the model.
+        author: The agent: `stet`, `imported` for a block in a file, or the name of another agent.
         name: The model's name for the file, for messages.
         summary: One line for the user.
     """

@@ -52,18 +52,18 @@ class TurnIdentity:
 
     Attributes:
         id: The id of the turn.
-        model: The name of the model, the author of proposals.
+        author: The author of its proposals: `stet`, or the name of another agent.
         chat: The id of the conversation.
     """
 
     id: str
-    model: str
+    author: str
     chat: str = ""
 
     @property
     def origin(self) -> DraftOrigin:
         """The fields of a draft that name its turn, chat and author."""
-        return {"turn": self.id, "chat": self.chat, "author": self.model}
+        return {"turn": self.id, "chat": self.chat, "author": self.author}
 
 
 @dataclass(slots=True)
