@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from stet.bridges.hooks.session_view import SessionText, SessionView, ViewError
 from stet.bridges.hooks.shadow_folder import MAX_BYTES, ShadowFolder, ShadowUnreadable
+from stet.bridges.session_view import SessionText, SessionView, ViewError
 from stet.review.proposal import Hunk
 from stet.workspace.names import PathRefused
 from stet.workspace.paths import Located

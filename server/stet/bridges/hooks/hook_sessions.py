@@ -8,8 +8,8 @@ from pathlib import Path
 
 from stet.bridges.hooks import claude_hooks
 from stet.bridges.hooks.hook_session import HookSession
-from stet.bridges.hooks.session_view import SessionView
 from stet.bridges.hooks.shadow_folder import ShadowFolder
+from stet.bridges.session_view import SessionView
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.text.escape import escape_line
