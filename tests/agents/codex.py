@@ -27,6 +27,8 @@ async def run_codex(
     model: str,
     hooks: Hooks | None = None,
     trusts_hooks: bool = True,
+    environment: Mapping[str, str] | None = None,
+    resumes: bool = False,
 ) -> list[dict[str, Any]]:
     """Run `codex exec` in a folder with the prompt `Go.`; return the events that it prints.
 
@@ -42,56 +44,65 @@ async def run_codex(
         model: A name that Codex knows: the tools depend on it.
         hooks: The hooks of all `EVENTS`.
         trusts_hooks: Whether the user has trusted the hooks.
+        environment: More variables.
+        resumes: Whether the last session goes on. Codex's settings then stay as they are.
 
     Raises:
         TimeoutError: If it hangs.
         AssertionError: If it fails, or does not play the script to the end.
     """
     settings = home / ".codex"
-    settings.mkdir()
-    environment = {
+    settings.mkdir(exist_ok=True)
+    variables = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
         "CODEX_HOME": str(settings),
         "THE_KEY": "none",
+        **(environment or {}),
     }
     async with (
         LoopbackProcess.start(folder) as process,
         Responses(script, process.listening) as server,
     ):
-        config = settings / "config.toml"
-        config.write_text(_config(model, server.url("/v1"), hooks))
-        if hooks and trusts_hooks:
-            trusted = await _hashes(program, folder, environment)
-            with config.open("a") as file:
-                file.writelines(_trust(trusted))
+        if hooks:
+            config = settings / "config.toml"
+            config.write_text(_hook_tables(hooks))
+            if trusts_hooks:
+                trusted = await _hashes(program, folder, variables)
+                with config.open("a") as file:
+                    file.writelines(_trust(trusted))
         command = [
             str(program), "exec", "--json", "--skip-git-repo-check", "--sandbox", SANDBOX,
-            *arguments, "Go.",
+            *_model(model, server.url("/v1")), *arguments,
+            *(("resume", "--last") if resumes else ()), "Go.",
         ]  # fmt: skip
-        ended = await process.run(command, environment)
+        ended = await process.run(command, variables)
     assert ended.code == 0, ended
     script.check_played()
     return [json.loads(line) for line in ended.output.splitlines()]
 
 
-def _config(model: str, url: str, hooks: Hooks | None) -> str:
-    lines = [
-        f'model = "{model}"',
-        'model_provider = "here"',
-        "[model_providers.here]",
-        'name = "here"',
-        f'base_url = "{url}"',
-        'wire_api = "responses"',
-        'env_key = "THE_KEY"',
-        "request_max_retries = 0",
-        "stream_max_retries = 0",
-        "[sandbox_workspace_write]",
-        "exclude_slash_tmp = true",
-        "exclude_tmpdir_env_var = true",
-    ]
-    for event in EVENTS if hooks else ():
-        assert hooks
+def _model(model: str, url: str) -> Iterator[str]:
+    """Yield the arguments that set the model, and close the folders for temporary files."""
+    provider = {
+        "name": "here", "base_url": url, "wire_api": "responses", "env_key": "THE_KEY",
+    }  # fmt: skip
+    values: dict[str, object] = {
+        "model": model,
+        "model_provider": "here",
+        **{f"model_providers.here.{name}": value for name, value in provider.items()},
+        "model_providers.here.request_max_retries": 0,
+        "model_providers.here.stream_max_retries": 0,
+        "sandbox_workspace_write.exclude_slash_tmp": True,
+        "sandbox_workspace_write.exclude_tmpdir_env_var": True,
+    }
+    for name, value in values.items():
+        yield from ("-c", f"{name}={json.dumps(value)}")
+
+
+def _hook_tables(hooks: Hooks) -> str:
+    lines = []
+    for event in EVENTS:
         command = json.dumps(hooks.command(event))
         lines += [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]", 'type = "command"']
         lines += [f"command = {command}"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,7 +29,8 @@ async def run_copilot(
     script: Script,
     *arguments: str,
     model: Model,
-    hooks: Hooks,
+    hooks: Hooks | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Run `copilot -p` in a folder with the prompt `Go.`; return the events that it prints.
 
@@ -41,26 +43,29 @@ async def run_copilot(
         script: The model; all of it is played.
         arguments: More arguments.
         model: The model's name.
-        hooks: The hooks of all `EVENTS`.
+        hooks: The hooks of all `EVENTS`; None for those that are in the home folder already.
+        environment: More variables.
 
     Raises:
         TimeoutError: If it hangs.
         AssertionError: If it fails, or does not play the script to the end.
     """
     settings = home / ".copilot"
-    commands = {
-        event: [{"type": "command", "bash": hooks.command(event), "timeoutSec": 60}]
-        for event in EVENTS
-    }
-    (settings / "hooks").mkdir(parents=True)
-    (settings / "hooks" / "hooks.json").write_text(json.dumps({"version": 1, "hooks": commands}))
+    if hooks is not None:
+        commands = {
+            event: [{"type": "command", "bash": hooks.command(event), "timeoutSec": 60}]
+            for event in EVENTS
+        }
+        (settings / "hooks").mkdir(parents=True)
+        written = json.dumps({"version": 1, "hooks": commands})
+        (settings / "hooks" / "hooks.json").write_text(written)
     is_claude = model.startswith("claude")
     form: type[ScriptServer] = AnthropicMessages if is_claude else Responses
     async with (
         LoopbackProcess.start(folder) as process,
         form(script, process.listening) as server,
     ):
-        environment = {
+        variables = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
             "XDG_CACHE_HOME": str(copilot_cache()),
@@ -72,9 +77,10 @@ async def run_copilot(
             "COPILOT_PROVIDER_BASE_URL": server.url("" if is_claude else "/v1"),
             "COPILOT_PROVIDER_TYPE": "anthropic" if is_claude else "openai",
             **({} if is_claude else {"COPILOT_PROVIDER_WIRE_API": "responses"}),
+            **(environment or {}),
         }
         options = ["-p", "Go.", "--output-format", "json", "--disallow-temp-dir"]
-        ended = await process.run([str(program), *options, *arguments], environment)
+        ended = await process.run([str(program), *options, *arguments], variables)
     assert ended.code == 0, ended
     script.check_played()
     return [json.loads(line) for line in ended.output.splitlines()]

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ async def run_opencode(
     home: Path,
     folder: Path,
     script: Script,
-    *,
-    hooks: Hooks,
+    *arguments: str,
+    hooks: Hooks | None = None,
     allowed: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Run `opencode run` in a folder with the prompt `Go.`; return the events that it prints.
 
@@ -32,8 +34,10 @@ async def run_opencode(
         home: Its home folder.
         folder: Its workspace.
         script: The model; all of it is played.
-        hooks: The hooks; what they reply is explained in the plugin.
+        arguments: More arguments.
+        hooks: The hooks; what they reply is explained in the plugin. None for no such plugin.
         allowed: A folder outside of the workspace that the agent may use.
+        environment: More variables.
 
     Raises:
         TimeoutError: If it hangs.
@@ -54,20 +58,21 @@ async def run_opencode(
             "provider": {"here": provider},
             "model": "here/m",
             "small_model": "here/m",
-            "plugin": [_PLUGIN.as_uri()],
             "permission": {"external_directory": {f"{allowed}/*": "allow"} if allowed else "ask"},
+            **({"plugin": [_PLUGIN.as_uri()]} if hooks else {}),
         }
         off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
-        environment = {
+        variables = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
             "OPENCODE_CONFIG_CONTENT": json.dumps(config),
             **{f"OPENCODE_DISABLE_{what}": "1" for what in off},
             "npm_config_offline": "true",
-            "HOOK_RULES": str(hooks.rules),
+            **({"HOOK_RULES": str(hooks.rules)} if hooks else {}),
+            **(environment or {}),
         }
-        command = [str(program), "run", "Go.", "--format", "json", "--title", "A test"]
-        ended = await process.run(command, environment)
+        command = [str(program), "run", "Go.", "--format", "json", "--title", "A test", *arguments]
+        ended = await process.run(command, variables)
     assert ended.code == 0, ended
     script.check_played()
     return [json.loads(line) for line in ended.output.splitlines()]

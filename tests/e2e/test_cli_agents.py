@@ -2,14 +2,16 @@
 
 import json
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
-from stet.cli.agents_command import TESTED
-from tests.parts.claude_code import VERSION
+from stet.cli.agents.known_agents import known_agents
+from tests.conftest import Part
+from tests.parts import claude_code, codex, copilot_cli, opencode
 from tests.support.shell import Shell
 
 OWN = {
@@ -92,21 +94,45 @@ def test_uninstall_removes_only_the_command_of_the_hook(
 
 
 def test_list_says_what_is_not_captured(shell: Shell) -> None:
-    shell.env["PATH"] = "/nowhere"
+    shell.env |= {"PATH": "/nowhere", "XDG_CONFIG_HOME": ""}
     listed = shell.run("agents")
     assert listed.returncode == 0
-    assert listed.stdout.replace(str(settings_file(shell)), "SETTINGS") == snapshot("""\
+    assert listed.stdout.replace(shell.env["HOME"], "HOME") == snapshot("""\
 claude: Claude Code not found on the PATH
-  capture: not reviewed (SETTINGS)
+  capture: not reviewed (HOME/.claude/settings.json)
   tested with version 2.1.332
   not captured: files that a shell command changes; searches see the saved files
   not under privacy.deny: what its shell commands read, and what it sends to its model
   to review its edits: stet agents install claude --write
+codex: Codex not found on the PATH
+  capture: not reviewed (HOME/.codex/config.toml)
+  tested with version 0.171.0
+  reads the saved files: its prompts name the unsaved text of the editor
+  not captured: files that a shell command changes; searches see the saved files
+  not under privacy.deny: what its shell commands read, and what it sends to its model
+  to review its edits: stet agents install codex --write
+copilot: Copilot CLI not found on the PATH
+  capture: not reviewed (HOME/.copilot/hooks/stet.json)
+  tested with version 1.0.102
+  not captured: files that a shell command changes; searches see the saved files
+  not under privacy.deny: what its shell commands read, and what it sends to its model
+  to review its edits: stet agents install copilot --write
+opencode: OpenCode not found on the PATH
+  capture: not reviewed (HOME/.config/opencode/plugin/stet.js)
+  tested with version 1.18.33
+  not captured: files that a shell command changes; searches see the saved files
+  not under privacy.deny: what its shell commands read, and what it sends to its model
+  to review its edits: stet agents install opencode --write
 """)
 
 
-def test_tested_version_is_that_of_the_tests() -> None:
-    assert TESTED == VERSION
+def test_tested_versions_are_those_of_the_tests() -> None:
+    assert {agent.name: agent.tested for agent in known_agents()} == {
+        "claude": claude_code.VERSION,
+        "codex": codex.VERSION,
+        "copilot": copilot_cli.VERSION,
+        "opencode": opencode.VERSION,
+    }
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
@@ -118,9 +144,95 @@ def test_settings_that_can_t_be_read_are_left_alone(text: str, shell: Shell) -> 
     assert settings_file(shell).read_text() == text
 
 
+USERS_CODEX = """\
+# my settings
+model = "gpt-6.2-sol"  # the newest
+
+[sandbox_workspace_write]
+network_access = false
+writable_roots = ["/srv"]
+
+[[hooks.PreToolUse]]
+matcher = "Bash"
+
+[[hooks.PreToolUse.hooks]]
+type = "command"
+command = "lint"
+"""
+
+
+@pytest.mark.slow
+def test_codex_is_installed_beside_the_settings_of_the_user(part: Part, shell: Shell) -> None:
+    shell.env["PATH"] = f"{part(codex.codex).parent}:{shell.env['PATH']}"
+    path = Path(shell.env["HOME"], ".codex", "config.toml")
+    path.parent.mkdir(parents=True)
+    path.write_text(USERS_CODEX)
+    done = shell.run("agents", "install", "codex", "--write")
+    assert done.returncode == 0, done.stderr
+    written = path.read_text()
+    assert written.startswith('# my settings\nmodel = "gpt-6.2-sol"  # the newest\n')
+    settings = tomllib.loads(written)
+    copies = f"{shell.env['XDG_CACHE_HOME']}/stet/run/shadow"
+    assert settings["sandbox_workspace_write"]["writable_roots"] == ["/srv", copies]
+    hooks = settings["hooks"]
+    assert [len(hooks[event]) for event in ("PreToolUse", "PostToolUse", "Stop")] == [2, 1, 1]
+    assert sorted(hooks["state"]) == [
+        f"{path}:{event}:0" for event in (
+            "post_tool_use:0", "pre_tool_use:1", "stop:0", "user_prompt_submit:0",
+        )
+    ]  # fmt: skip
+    again = shell.run("agents", "install", "codex", "--write")
+    assert again.stderr == f"Nothing to change in {path}.\n"
+    assert shell.run("agents", "uninstall", "codex", "--write").returncode == 0
+    assert path.read_text() == USERS_CODEX
+
+
+@pytest.mark.parametrize("text", ["[", "hooks = 1", "hooks.Stop = 1"])
+def test_codex_settings_that_can_t_be_read_are_left_alone(text: str, shell: Shell) -> None:
+    path = Path(shell.env["HOME"], ".codex", "config.toml")
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    done = shell.run("agents", "install", "codex", "--write")
+    assert (done.returncode, path.read_text()) == (1, text)
+    assert done.stderr.rstrip().endswith("Correct the file first.")
+
+
+def test_codex_without_the_program_is_not_installed(shell: Shell) -> None:
+    shell.env["PATH"] = "/nowhere"
+    done = shell.run("agents", "install", "codex", "--write")
+    assert done.returncode == 1
+    assert "codex is not found on the PATH" in done.stderr
+    assert not Path(shell.env["HOME"], ".codex").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("copilot", ".copilot/hooks/stet.json"), ("opencode", ".config/opencode/plugin/stet.js")],
+)
+def test_file_of_stet_is_written_and_removed(name: str, place: str, shell: Shell) -> None:
+    shell.env["XDG_CONFIG_HOME"] = ""
+    path = Path(shell.env["HOME"], place)
+    assert shell.run("agents", "install", name, "--write").returncode == 0
+    assert str(Path(sys.executable).with_name("stet")) in path.read_text()
+    listed = shell.run("agents").stdout.split(f"{name}: ")[1]
+    assert "capture: hook-redirect" in listed
+    removed = shell.run("agents", "uninstall", name, "--write")
+    assert removed.stderr.startswith(f"Removed {path}.")
+    assert not path.exists()
+    path.write_text("mine")
+    refused = shell.run("agents", "install", name, "--write")
+    assert (refused.returncode, path.read_text()) == (1, "mine")
+    assert "exists and is not Stet's" in refused.stderr
+    assert shell.run("agents", "uninstall", name, "--write").returncode == 0
+    assert path.read_text() == "mine"
+
+
 def test_unknown_agent_is_refused(shell: Shell) -> None:
     done = shell.run("agents", "install", "nobody")
-    assert (done.returncode, done.stderr) == (2, "stet: no such agent: 'nobody'; known: claude\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "stet: no such agent: 'nobody'; known: claude, codex, copilot, opencode\n",
+    )
 
 
 def test_uninstall_removes_the_hooks(shell: Shell) -> None:

@@ -6,17 +6,19 @@ meanwhile, and proposed as hunks by the same policy as the edits of Stet's own a
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from stet.agent.turn import Ask, Mode
 from stet.agent.turn_rules import create_turn_rules
 from stet.context.context_builder import EditorLocation
 from stet.context.since_last_turn import cut_off, since_last_turn_section
+from stet.review.errors import ReviewError
 from stet.review.feedback import ModelKnowledge, collect_feedback
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.rules import EditRules
-from stet.review.proposal import Hunk
+from stet.review.proposal import OPEN, Draft, Hunk, HunkKind, MoveDraft, RemoveDraft
 from stet.review.resolve.pending_view import PendingView, pending_file
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.text.diff import line_edit
@@ -25,9 +27,11 @@ from stet.text.merge import merge
 from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError
+from stet.workspace.names import PathRefused
+from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import NO_TEXT, NotShown
-from stet.workspace.uris import path_of
+from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 _MAX_TRIES = 10
@@ -116,6 +120,15 @@ class SessionView:
         """
         if (new := self._pending_file(uri)) is not None:
             return SessionText(new.new, is_live=False)
+        if self._is_gone(uri):
+            return SessionText(None, is_live=False)
+        if (move := self._pending_move(uri)) is not None:
+            moved = await self._read_live(move.uri)
+            return moved and SessionText(moved.text, is_live=False)
+        return await self._read_live(uri)
+
+    async def _read_live(self, uri: str) -> SessionText | None:
+        """Return an existing file with the pending hunks of the session."""
         try:
             document = await self._proposer.reader.document_at(uri)
         except NotShown as refused:
@@ -155,14 +168,73 @@ class SessionView:
         Raises:
             ViewError: If a rule refuses, or the user has changed the same lines.
         """
-        try:
+        with _errors_for_agents():
+            if (gone := self._whole_file_hunk(uri, HunkKind.REMOVE)) is not None:
+                self._ledger.withdraw(gone.id)
+                live = await self._read_live(uri)
+                before = live.text if live else None
+            elif (move := self._pending_move(uri)) is not None:
+                uri = move.uri
             if before is None or self._pending_file(uri) is not None:
                 return await self._create(uri, after)
             return await self._change(uri, before, after)
-        except NotShown as refused:
-            raise ViewError(str(refused)) from refused
-        except ToolError as error:
-            raise ViewError(str(error)) from error
+
+    async def delete(self, uri: str) -> tuple[Hunk, ...]:
+        """Propose that a file goes to the trash; pending hunks of the session for it are withdrawn.
+
+        Returns:
+            The hunk; empty if the file was only proposed by the session.
+
+        Raises:
+            ViewError: If a rule refuses.
+        """
+        with _errors_for_agents():
+            if (new := self._pending_file(uri)) is not None:
+                self._ledger.withdraw(new.id)
+                return ()
+            if (move := self._pending_move(uri)) is not None:
+                self._ledger.withdraw(move.id)
+                uri = move.uri
+            shown = await self._read_live(uri)
+            if shown is None or shown.text is None:
+                raise ViewError(f"{uri} can't be deleted: it is not a text file.")
+            for hunk in self._ledger.live(uri):
+                if hunk.chat == self.chat and hunk.state in OPEN:
+                    self._ledger.withdraw(hunk.id)
+            live = await self._read_live(uri)
+            located = self._located(uri)
+            draft = RemoveDraft(
+                **self._proposer.reader.turn.origin,
+                uri=located.uri,
+                name=located.name,
+                text=(live and live.text) or "",
+                summary=f"{self.agent}: delete {located.name}",
+            )
+            return await self._propose(draft, (located.uri,), "delete")
+
+    async def move(self, uri: str, new_uri: str) -> tuple[Hunk, ...]:
+        """Propose that a file gets another name; links to the file are not changed.
+
+        Raises:
+            ViewError: If a rule refuses.
+        """
+        with _errors_for_agents():
+            if (new := self._pending_file(uri)) is not None:
+                self._ledger.withdraw(new.id)
+                return await self._create(new_uri, new.new)
+            if (move := self._pending_move(uri)) is not None:
+                self._ledger.withdraw(move.id)
+                uri = move.uri
+            old, new_place = self._located(uri), self._located(new_uri)
+            draft = MoveDraft(
+                **self._proposer.reader.turn.origin,
+                uri=old.uri,
+                name=old.name,
+                new_uri=new_place.uri,
+                new_name=new_place.name,
+                summary=f"{self.agent}: move {old.name} to {new_place.name}",
+            )
+            return await self._propose(draft, (old.uri, new_place.uri), "move")
 
     async def _change(self, uri: str, before: str, after: str) -> tuple[Hunk, ...]:
         reader = self._proposer.reader
@@ -212,15 +284,36 @@ class SessionView:
         return prepare_or_reject(draft, inspect()), (*amendment.hunks, *repeated)
 
     async def _create(self, uri: str, text: str) -> tuple[Hunk, ...]:
-        snapshot = self._proposer.reader.snapshot()
-        located = snapshot.locate(str(path_of(uri) or uri))
+        located = self._located(uri)
         draft = self._proposer.create_draft(located, text, f"{self.agent}: create {located.name}")
-        inspect = self._proposer.rules.prefetch_status((located.uri,))
+        return await self._propose(draft, (located.uri,), "create")
+
+    async def _propose(self, draft: Draft, uris: Sequence[str], position: str) -> tuple[Hunk, ...]:
+        inspect = self._proposer.rules.prefetch_status(uris)
         prepared = await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
-        return self._proposer.propose_prepared(prepared, position="create")
+        return self._proposer.propose_prepared(prepared, position=position)
+
+    def _located(self, uri: str) -> Located:
+        return self._proposer.reader.snapshot().locate(str(path_of(uri) or uri))
 
     def _pending_file(self, uri: str) -> Hunk | None:
         return pending_file(self._ledger.live(uri), self.chat)
+
+    def _pending_move(self, new_uri: str) -> Hunk | None:
+        """Return the pending move of the session to a new name."""
+        wanted = canonical(new_uri)
+        moves = (one for one in self.hunks if one.kind is HunkKind.MOVE and one.state in OPEN)
+        return next((one for one in moves if canonical(one.new_uri) == wanted), None)
+
+    def _whole_file_hunk(self, uri: str, kind: HunkKind) -> Hunk | None:
+        live = self._ledger.live(uri)
+        found = (one for one in live if (one.kind, one.chat) == (kind, self.chat))
+        return next((one for one in found if one.state in OPEN), None)
+
+    def _is_gone(self, uri: str) -> bool:
+        """Return whether the session has proposed to delete a file, or to move it away."""
+        kinds = (HunkKind.REMOVE, HunkKind.MOVE)
+        return any(self._whole_file_hunk(uri, kind) for kind in kinds)
 
     def _new_turn(self, turn: str) -> Proposer:
         identity = TurnIdentity(turn, self.agent, self.chat)
@@ -238,3 +331,16 @@ def _with_line_ends_of(before: str, after: str) -> str:
     """Return a text with CRLF if the text before has only these and the agent has written LF."""
     has_only_crlf = before.count("\n") == before.count("\r\n") > 0
     return after.replace("\n", "\r\n") if has_only_crlf and "\r" not in after else after
+
+
+@contextmanager
+def _errors_for_agents() -> Iterator[None]:
+    """Convert a refusal within the block to an error for the agent.
+
+    Raises:
+        ViewError: Instead of the refusals of the workspace, the policy and the ledger.
+    """
+    try:
+        yield
+    except (NotShown, PathRefused, ReviewError, ToolError) as refused:
+        raise ViewError(str(refused)) from refused

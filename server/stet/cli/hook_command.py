@@ -28,18 +28,28 @@ ANSWER_SECONDS = 20.0
 """How long the server may take; agents give a hook a minute."""
 BLOCKED = 2
 """The exit code by which an agent does not run the tool; the reason is on stderr."""
-USAGE = "usage: stet hook NAME (an agent calls it; see `stet agents`)"
-_READS = frozenset({"Read"})
+USAGE = "usage: stet hook NAME [EVENT] (an agent calls it; see `stet agents`)"
+_READS = frozenset({"Read", "view", "read"})
 """Tools that change nothing, so that they may run without an answer."""
+_BEFORE = frozenset({"PreToolUse", "preToolUse"})
+_AFTER = frozenset({"PostToolUse", "postToolUse"})
+_FLAT = frozenset({"copilot"})
+"""The agents whose answers have no object `hookSpecificOutput`."""
+_PATHS = ("file_path", "notebook_path", "filePath", "path")
+"""The fields of a tool's input that name a file."""
 
 
 def run(arguments: Sequence[str]) -> int:
     """Answer one hook; return the exit code."""
-    if len(arguments) != 1 or arguments[0].startswith("-") or sys.stdin.isatty():
+    is_usage = not 1 <= len(arguments) <= 2 or any(one.startswith("-") for one in arguments)
+    if is_usage or sys.stdin.isatty():
         sys.stderr.write(f"{USAGE}\n")
         return 0 if {"-h", "--help"} & set(arguments) else 1
     try:
-        answer = _answer(arguments[0], dict(json.loads(sys.stdin.buffer.read())))
+        event = dict(json.loads(sys.stdin.buffer.read()))
+        if len(arguments) == 2:  # Copilot CLI does not send the name of the event
+            event["hook_event_name"] = arguments[1]
+        answer = _answer(arguments[0], event)
     except Exception as error:  # noqa: BLE001 - whatever is wrong, no edit must pass the review
         sys.stderr.write(f"stet hook failed: {type(error).__name__}: {error}\n")
         return BLOCKED
@@ -59,30 +69,39 @@ def _answer(agent: str, event: Mapping[str, Any]) -> object:
             return client.request("control.hook", {"agent": agent, "event": event})
     except (ServerLost, RequestRefused) as error:
         return _failure(
+            agent,
             event,
             f"{error}. Ask the user to restart Stet, or to run `stet agents uninstall {agent}`.",
         )
 
 
-def _failure(event: Mapping[str, Any], reason: str) -> object:
+def _failure(agent: str, event: Mapping[str, Any], reason: str) -> object:
     """Return the answer if the server of a folder does not answer: no edit passes the review."""
-    kind, reads = event.get("hook_event_name"), event.get("tool_name") in _READS
-    if reads or kind not in {"PreToolUse", "PostToolUse"}:
+    kind = event.get("hook_event_name")
+    reads = (event.get("tool_name") or event.get("toolName")) in _READS
+    if reads or kind not in _BEFORE | _AFTER:
         return {}
-    if kind == "PreToolUse":
+    if kind in _BEFORE:
         text = f"The edit was not made: the user reviews edits with Stet, which does not answer: {reason}"
         decision = {"permissionDecision": "deny", "permissionDecisionReason": text}
     else:
         decision = {"additionalContext": f"This edit was not proposed to the user: {reason}"}
+    if agent in _FLAT:
+        return decision
     return {"hookSpecificOutput": {"hookEventName": kind, **decision}}
 
 
 def _file_of(event: Mapping[str, Any]) -> Path | None:
-    """Return the absolute path of the file that a tool names, if it names one."""
-    given = event.get("tool_input")
-    if not isinstance(given, Mapping):
-        return None
-    named = given.get("file_path") or given.get("notebook_path")
+    """Return the absolute path of the first file that a tool names, if it names one."""
+    given = event.get("tool_input") or event.get("toolArgs")
+    named: object = None
+    if isinstance(given, Mapping):
+        named = next((given[name] for name in _PATHS if given.get(name)), None)
+        given = given.get("command") or given.get("patchText")
+    if named is None and isinstance(given, str) and "*** Begin Patch" in given:
+        headers = (line for line in given.splitlines() if line.startswith("*** "))
+        paths = (line.partition(" File: ")[2].strip() for line in headers)
+        named = next(filter(None, paths), None)
     return Path(str(event.get("cwd") or "/"), named) if isinstance(named, str) else None
 
 

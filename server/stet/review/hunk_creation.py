@@ -11,6 +11,7 @@ from stet.review.hunk_store import TOP, HunkStore, is_line_hunk
 from stet.review.proposal import (
     LIVE,
     STET,
+    WITHDRAWN,
     CreateDraft,
     Draft,
     EditDraft,
@@ -194,7 +195,7 @@ def _close_replaced(
     if touching:
         other = next((new for at, new in touching if overlap(at, place)), touching[0][1])
         return store.close_hunk(store[hunk_id], HunkState.SUPERSEDED, superseded_by(other))
-    return store.close_hunk(store[hunk_id], HunkState.WITHDRAWN, "withdrawn by the agent")
+    return store.close_hunk(store[hunk_id], HunkState.WITHDRAWN, WITHDRAWN)
 
 
 def _reason(caution: str, draft: Draft, hunk_id: str, gone: Sequence[Hunk]) -> str:

@@ -26,6 +26,8 @@ from stet.review.journal import AnchorSnapshot, Journal, NullJournal
 from stet.review.outbox import Outbox
 from stet.review.proposal import (
     LIVE,
+    OPEN,
+    WITHDRAWN,
     CreateDraft,
     EditDraft,
     Hunk,
@@ -350,6 +352,23 @@ class ReviewLedger:
                 tracked.settle_in_place(hunk_id)
         rejected = replace_hunk(hunk, state=HunkState.REJECTED, reason=reason)
         self._store.save(rejected, decision=True)
+        self._store.notify(hunk.uri)
+
+    def withdraw(self, hunk_id: str) -> None:
+        """Withdraw a hunk that its agent no longer proposes.
+
+        Raises:
+            WrongHunkState: If the user has decided the hunk, or its edit is in flight.
+        """
+        hunk = self.hunk(hunk_id)
+        if hunk.state not in OPEN:
+            raise WrongHunkState(f"{hunk_id} can't be withdrawn: it is {hunk.state}")
+        self._check_not_in_flight(hunk_id)
+        if self.blocks.reject(hunk_id, WITHDRAWN):
+            return
+        self.blocks.release(hunk_id)
+        gone = self._store.close_hunk(self._store[hunk_id], HunkState.WITHDRAWN, WITHDRAWN)
+        self._store.save(gone, anchors_of=hunk.uri)
         self._store.notify(hunk.uri)
 
     def amend(self, hunk_id: str, new: str) -> Hunk:

@@ -13,6 +13,8 @@ from stet.text.position import Position, Range
 
 STET = "stet"
 """The author of the hunks of Stet's own agent."""
+WITHDRAWN = "withdrawn by the agent"
+"""The reason of a withdrawn hunk."""
 UNDONE_IN_EDITOR = "you undid it in the editor: accept it by itself"
 """The reason of an accepted hunk that is pending again."""
 

@@ -1,12 +1,15 @@
 """One session of an agent whose tools are redirected to the shadow folder."""
 
 import asyncio
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stet.bridges.hooks.shadow_folder import MAX_BYTES, ShadowFolder, ShadowUnreadable
 from stet.bridges.session_view import SessionText, SessionView, ViewError
-from stet.review.proposal import Hunk
+from stet.bridges.unsaved_changes import unsaved_changes
+from stet.review.proposal import Hunk, HunkKind
 from stet.workspace.names import PathRefused
 from stet.workspace.paths import Located
 from stet.workspace.workspace import Workspace
@@ -48,11 +51,13 @@ class _Copy:
         located: The file.
         text: The text when the copy was last written or compared; None if there was no file.
         turn: The number of the turn in which that was.
+        is_of_disk: Whether the text was that of the saved file, not that of the view.
     """
 
     located: Located
     text: str | None
     turn: int
+    is_of_disk: bool = False
 
 
 class HookSession:
@@ -102,11 +107,42 @@ class HookSession:
             return PASSED
         return await self._redirect(located, view, note)
 
-    async def before_write(self, path: Path) -> ToolDecision:
-        """Return how a tool changes or creates a file."""
+    async def unsaved_changes(self) -> str:
+        """Return how the editor's text differs from the saved files, or ""."""
+        return await unsaved_changes(self._workspace)
+
+    async def before_write(
+        self, path: Path, fits: Callable[[str], bool] | None = None
+    ) -> ToolDecision:
+        """Return how a tool changes or creates a file.
+
+        Args:
+            path: The path that the tool names.
+            fits: Returns whether the tool can change a text. If it can't change the text of the
+                view and can change the saved text, which the agent may have read by shell, the copy
+                has the saved text, and the change is merged into the view.
+        """
         located = await self._target(path)
         if not isinstance(located, Located):
             return located
+        view = await self._view_to_write(located)
+        if isinstance(view, Denied):
+            return view
+        saved = self._on_disk[located.uri] = await self._disk_text(located)
+        copy = self._copies.get(located.uri)
+        if copy is not None and copy.turn == self._turn and not copy.is_of_disk:
+            # The agent changes what it has read; what the user types meanwhile is merged.
+            return Redirected(self._shadow.path_of(located.name))
+        note = await self._propose_copy(located)
+        if (
+            fits is not None and view.text is not None and not fits(view.text)
+            and saved is not None and fits(saved)
+        ):  # fmt: skip
+            return await self._redirect(located, SessionText(saved), note, is_of_disk=True)
+        return await self._redirect(located, view, note)
+
+    async def _view_to_write(self, located: Located) -> SessionText | Denied:
+        """Return the text that the session may change; or why it may not."""
         try:
             view = await self._view.read(located.uri)
             if view is None:
@@ -118,24 +154,63 @@ class HookSession:
                 return Denied(refusal)
         except ViewError as error:
             return Denied(str(error))
-        self._on_disk[located.uri] = await self._disk_text(located)
-        copy = self._copies.get(located.uri)
-        if copy is not None and copy.turn == self._turn:
-            # The agent changes what it has read; what the user types meanwhile is merged.
-            return Redirected(self._shadow.path_of(located.name))
-        note = await self._propose_copy(located)
-        return await self._redirect(located, view, note)
+        return view
 
-    async def after_write(self, path: Path) -> str:
-        """Propose what a tool has written; return a sentence for the agent.
+    async def after_write(self, *paths: Path, deleted: Collection[Path] = ()) -> str:
+        """Propose what a tool has written; return sentences for the agent.
 
-        `path` is what the tool has written: a copy, or a file that it was not to write.
+        Args:
+            paths: What the tool has written: copies, or files that it was not to write.
+            deleted: Those of the paths that the tool was to delete or to move away.
         """
-        if (located := await self._locate(path)) is None:
-            return ""
-        if self._shadow.name_of(path) is None:
-            return await self._check_disk(located)
-        return await self._propose_copy(located)
+        notes: list[str] = []
+        gone: list[_Copy] = []
+        written: list[Located] = []
+        for path in paths:
+            if (located := await self._locate(path)) is None:
+                continue
+            if self._shadow.name_of(path) is None:
+                notes.append(await self._check_disk(located))
+                continue
+            copy = self._copies.get(located.uri)
+            if path in deleted and copy is not None and await self._is_gone(located):
+                gone.append(copy)
+            else:
+                written.append(located)
+        notes += [await self._propose_gone(copy, written) for copy in gone]
+        notes += [await self._propose_copy(located) for located in written]
+        return " ".join(filter(None, notes))
+
+    async def _is_gone(self, located: Located) -> bool:
+        """Return whether the copy of a file no longer exists."""
+        try:
+            return await self._shadow.read(self._shadow.path_of(located.name)) is None
+        except ShadowUnreadable:
+            return False
+
+    async def _propose_gone(self, copy: _Copy, written: list[Located]) -> str:
+        """Propose the deletion of a file whose copy is gone, or its move to a written path.
+
+        A file is moved if a written copy has its text; it is then removed from `written`.
+        """
+        located, target = copy.located, None
+        for one in written:
+            other = self._copies.get(one.uri)
+            is_new = other is not None and other.text is None
+            if is_new and await self._shadow.read(self._shadow.path_of(one.name)) == copy.text:
+                target = one
+        try:
+            if target is None:
+                hunks = await self._view.delete(located.uri)
+            else:
+                written.remove(target)
+                self._copies[target.uri] = _Copy(target, copy.text, self._turn)
+                hunks = await self._view.move(located.uri, target.uri)
+        except ViewError as error:
+            del self._copies[located.uri]
+            return f"Not proposed: {error}"
+        self._copies[located.uri] = replace(copy, text=None, turn=self._turn)
+        return self._proposed(located, hunks) if hunks else ""
 
     async def advice(self, path: Path) -> str:
         """Return a sentence for the agent after a tool has failed: which path to use instead."""
@@ -172,7 +247,9 @@ class HookSession:
             return None
         return located if self._view.is_ours(located.uri) else None
 
-    async def _redirect(self, located: Located, view: SessionText, note: str = "") -> ToolDecision:
+    async def _redirect(
+        self, located: Located, view: SessionText, note: str = "", *, is_of_disk: bool = False
+    ) -> ToolDecision:
         """Write the copy of a file, and return its path.
 
         An agent may check an edit against the file that it names, before a hook is called, so it is
@@ -187,8 +264,8 @@ class HookSession:
         except OSError as error:
             return Denied(f"Stet can't make a copy of {located.name} for the review: {error}")
         is_first = located.uri not in self._copies
-        self._copies[located.uri] = _Copy(located, view.text, self._turn)
-        if not view.is_live or is_first:
+        self._copies[located.uri] = _Copy(located, view.text, self._turn, is_of_disk)
+        if (not view.is_live or is_first) and not is_of_disk:
             note = f"{note} {_use(located, path)}".strip()
         return Redirected(path, note)
 
@@ -207,14 +284,24 @@ class HookSession:
             del self._copies[located.uri]  # the next read makes it anew
             return f"Not proposed: {error}"
         self._copies[located.uri] = _Copy(located, text, self._turn)
+        if copy.is_of_disk:  # the agent goes on with the present text
+            view = await self._view.read(located.uri)
+            if view is not None:
+                await self._redirect(located, view)
+        return self._proposed(located, hunks)
+
+    def _proposed(self, located: Located, hunks: tuple[Hunk, ...]) -> str:
+        """Record the hunks of a file; return a sentence for the agent."""
         self.hunks += hunks
         if not hunks:
             return ""
         ids = ", ".join(hunk.id for hunk in hunks)
+        is_lines = all(hunk.kind not in {HunkKind.REMOVE, HunkKind.MOVE} for hunk in hunks)
+        use = _use(located, self._shadow.path_of(located.name)) if is_lines else ""
         return (
             f"Proposed to the user as {ids}. {located.name} itself is unchanged until the user "
-            f"accepts. {_use(located, path)}"
-        )
+            f"accepts. {use}"
+        ).rstrip()
 
     async def _disk_text(self, located: Located) -> str | None:
         """Return the text of a file on the disk, or None if the file does not exist."""
@@ -264,3 +351,8 @@ FOREIGN = Denied("This copy belongs to another session. Use the file itself.")
 def _use(located: Located, path: Path) -> str:
     """Return the sentence that names the copy of a file."""
     return f"Read and edit {located.name} as {path}: this copy has its present text."
+
+
+def absolute_path(folder: object, named: str) -> Path:
+    """Return the path that a tool names, without `..`; `folder` is where the agent works."""
+    return Path(os.path.normpath(Path(str(folder or "/"), named)))

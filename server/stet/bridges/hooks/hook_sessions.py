@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from stet.bridges.hooks import claude_hooks
+from stet.bridges.hooks.agent_hooks import AGENTS
+from stet.bridges.hooks.hook_events import INTRODUCTION, handle_event
 from stet.bridges.hooks.hook_session import HookSession
 from stet.bridges.hooks.shadow_folder import ShadowFolder
 from stet.bridges.session_view import SessionView
@@ -16,8 +17,6 @@ from stet.text.escape import escape_line
 from stet.text.render import counted
 from stet.workspace.workspace import Workspace
 
-AGENTS = frozenset({claude_hooks.NAME})
-"""The agents whose hooks are understood."""
 MAX_SESSIONS = 32
 """The most sessions; the oldest is forgotten."""
 _SESSION_ID = re.compile(r"[\w-]{1,100}")
@@ -70,25 +69,25 @@ class HookSessions:
         """
         if self._is_closed:
             raise InvalidEvent("Stet is ending")
-        if agent not in AGENTS:
+        if (hooks := AGENTS.get(agent)) is None:
             raise InvalidEvent(f"there is no agent {agent!r}; known: {', '.join(sorted(AGENTS))}")
         if not isinstance(event, Mapping) or not _SESSION_ID.fullmatch(
-            str(event.get("session_id", ""))
+            str(event.get(hooks.session_key, ""))
         ):
-            raise InvalidEvent("an event is an object with a session_id")
-        key = agent, str(event["session_id"])
+            raise InvalidEvent(f"an event is an object with a {hooks.session_key}")
+        key = agent, str(event[hooks.session_key])
         kind = event.get("hook_event_name")
-        if kind == "SessionEnd":
+        if kind == hooks.session_end:
             await self._rest(key)
             return {}
         is_new = key not in self._sessions
         session = self._sessions.get(key) or await self._begin(key)
         async with session.lock:
-            if is_new and kind != "UserPromptSubmit":
+            if is_new and kind != hooks.prompt:
                 await session.begin_turn()
             introduction = self._introduction() if is_new else ""
-            answer = await claude_hooks.handle(session, event, introduction)
-            self._report(agent, session, is_end=kind == "Stop")
+            answer = await handle_event(hooks, session, event, introduction)
+            self._report(agent, session, is_end=kind == hooks.turn_end)
         return answer
 
     async def close(self) -> None:
@@ -121,7 +120,7 @@ class HookSessions:
 
     def _introduction(self) -> str:
         folders = ", ".join(str(root.path) for root in self._workspace.roots)
-        return claude_hooks.INTRODUCTION.format(folders=folders)
+        return INTRODUCTION.format(folders=folders)
 
     def _report(self, agent: str, session: HookSession, *, is_end: bool) -> None:
         """Show warnings of a session, and at the end of a turn how many hunks it has proposed."""

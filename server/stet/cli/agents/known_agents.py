@@ -1,0 +1,66 @@
+"""The agents whose edits are reviewed through their hooks."""
+
+import json
+import os
+import sys
+from importlib import resources
+from pathlib import Path
+
+from stet.bridges.hooks.agent_hooks import AGENTS, AgentHooks
+from stet.cli.agents.agent_setup import BY_SHELL, AgentSetup, file_of_stet
+from stet.cli.agents.claude_settings import HOOK_SECONDS, claude_settings
+from stet.cli.agents.codex_config import codex_config
+from stet.cli.agents.hook_command_line import hook_command
+
+_READS_DISK = "reads the saved files: its prompts name the unsaved text of the editor"
+
+
+def known_agents() -> tuple[AgentSetup, ...]:
+    """Return the agents whose hooks can be installed."""
+    return (_claude(), _codex(), _copilot(), _opencode())
+
+
+def _folder(variable: str, *default: str) -> Path:
+    """Return the folder that a variable names, or one in the home folder."""
+    return Path(os.environ.get(variable) or Path.home().joinpath(*default))
+
+
+def _claude() -> AgentSetup:
+    path = _folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
+    file = claude_settings(path, AGENTS["claude"])
+    return AgentSetup("claude", "Claude Code", "claude", "2.1.332", (file,))
+
+
+def _codex() -> AgentSetup:
+    file = codex_config(_folder("CODEX_HOME", ".codex") / "config.toml", AGENTS["codex"])
+    return AgentSetup("codex", "Codex", "codex", "0.171.0", (file,), (_READS_DISK, *BY_SHELL))
+
+
+def _copilot() -> AgentSetup:
+    path = _folder("COPILOT_HOME", ".copilot") / "hooks" / "stet.json"
+    file = file_of_stet(path, _copilot_hooks(AGENTS["copilot"]), " hook copilot ")
+    return AgentSetup("copilot", "Copilot CLI", "copilot", "1.0.102", (file,))
+
+
+def _copilot_hooks(agent: AgentHooks) -> str:
+    """Return the file with the hooks: the program does not send the name of an event."""
+    hooks = {
+        event: [
+            {
+                "type": "command",
+                "bash": hook_command(agent.name, event),
+                "timeoutSec": HOOK_SECONDS,
+            }
+        ]
+        for event in agent.events
+    }
+    return json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n"
+
+
+def _opencode() -> AgentSetup:
+    folder = _folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    source = resources.files("stet.cli.agents") / "opencode_plugin.js"
+    program = Path(sys.executable).with_name("stet")
+    text = source.read_text(encoding="utf-8").replace('"STET"', json.dumps(str(program)))
+    file = file_of_stet(folder / "plugin" / "stet.js", text, "Stet's plugin for OpenCode")
+    return AgentSetup("opencode", "OpenCode", "opencode", "1.18.33", (file,))

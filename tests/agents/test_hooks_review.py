@@ -1,0 +1,114 @@
+"""The real Codex, Copilot CLI and OpenCode beside an editor: the same review as Claude Code's."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agents.codex import run_codex
+from tests.agents.copilot import Model, run_copilot
+from tests.agents.opencode import run_opencode
+from tests.agents.review_scenario import AgentTools, check_review, install_in_thread, runtime
+from tests.agents.scene import Scene
+from tests.conftest import Part
+from tests.parts.codex import codex
+from tests.parts.copilot_cli import copilot_cache, copilot_cli
+from tests.parts.opencode import opencode
+from tests.support.agent_models.script import Answer, Script, call
+
+pytestmark = pytest.mark.slow
+
+
+def patch(path: Path, old: str, new: str) -> str:
+    """Return the patch that replaces a line."""
+    return f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
+
+
+def added(path: Path, line: str) -> str:
+    """Return the patch that creates a file."""
+    return f"*** Begin Patch\n*** Add File: {path}\n+{line}\n*** End Patch\n"
+
+
+def from_javascript(text: str) -> Answer:
+    """Make the call of `apply_patch` from JavaScript."""
+    return call("exec", input=f"text(await tools.apply_patch({json.dumps(text)}))")
+
+
+def shell_from_javascript(command: str) -> Answer:
+    """Make the call of a shell command from JavaScript."""
+    given = json.dumps({"cmd": command})
+    return call("exec", input=f"text((await tools.exec_command({given})).output)")
+
+
+CODEX = {
+    "gpt-5.5": AgentTools(
+        read=lambda path: call("exec_command", cmd=f"cat {path.name}"),
+        edit=lambda path, old, new: call("apply_patch", input=patch(Path(path.name), old, new)),
+        create=lambda path, line: call("apply_patch", input=added(Path(path.name), line)),
+    ),
+    "gpt-6.2-sol": AgentTools(
+        read=lambda path: shell_from_javascript(f"cat {path.name}"),
+        edit=lambda path, old, new: from_javascript(patch(Path(path.name), old, new)),
+        create=lambda path, line: from_javascript(added(Path(path.name), line)),
+    ),
+}
+COPILOT: dict[Model, AgentTools] = {
+    "claude-sonnet-4.5": AgentTools(
+        read=lambda path: call("view", path=str(path)),
+        edit=lambda path, old, new: call("edit", path=str(path), old_str=old, new_str=new),
+        create=lambda path, line: call("create", path=str(path), file_text=f"{line}\n"),
+    ),
+    "gpt-5.4": AgentTools(
+        read=lambda path: call("view", path=str(path)),
+        edit=lambda path, old, new: call("apply_patch", input=patch(path, old, new)),
+        create=lambda path, line: call("apply_patch", input=added(path, line)),
+    ),
+}
+OPENCODE = AgentTools(
+    read=lambda path: call("read", filePath=str(path)),
+    edit=lambda path, old, new: call("edit", filePath=str(path), oldString=old, newString=new),
+    create=lambda path, line: call("write", filePath=str(path), content=f"{line}\n"),
+)
+
+
+@pytest.mark.parametrize("model", CODEX)
+async def test_codex_is_reviewed_hunk_by_hunk(model: str, part: Part, scene: Scene) -> None:
+    program = part(codex)
+    await install_in_thread(scene, "codex", program)
+
+    async def run(script: Script, resumes: bool) -> None:
+        await run_codex(
+            program, scene.home, scene.workspace, script,
+            model=model, environment=runtime(scene), resumes=resumes,
+        )  # fmt: skip
+
+    await check_review(scene, "codex", CODEX[model], run, sees_unsaved="+one, unsaved")
+
+
+@pytest.mark.parametrize("model", COPILOT)
+async def test_copilot_is_reviewed_hunk_by_hunk(model: Model, part: Part, scene: Scene) -> None:
+    part(copilot_cache)
+    program = part(copilot_cli)
+    await install_in_thread(scene, "copilot")
+
+    async def run(script: Script, resumes: bool) -> None:
+        more = ("--continue",) if resumes else ()
+        await run_copilot(
+            program, scene.home, scene.workspace, script, *more,
+            model=model, environment=runtime(scene),
+        )  # fmt: skip
+
+    await check_review(scene, "copilot", COPILOT[model], run)
+
+
+async def test_opencode_is_reviewed_hunk_by_hunk(part: Part, scene: Scene) -> None:
+    program = part(opencode)
+    await install_in_thread(scene, "opencode")
+
+    async def run(script: Script, resumes: bool) -> None:
+        more = ("--continue",) if resumes else ()
+        await run_opencode(
+            program, scene.home, scene.workspace, script, *more, environment=runtime(scene)
+        )
+
+    await check_review(scene, "opencode", OPENCODE, run)

@@ -1,0 +1,227 @@
+"""Agents that edit by patches, through `stet hook`, a real process, and a server with an editor."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor import FakeEditor
+from tests.support.patch_tools import PatchAgent
+from tests.support.shell import Shell
+
+TEXT = "one\ntwo\nthree\n"
+LIVE = "one, unsaved\ntwo\nthree\n"
+every_agent = pytest.mark.parametrize("name", ["codex", "copilot", "opencode"])
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell.at(tmp_path)
+    shell.write("a.txt", TEXT)
+    shell.write("b.txt", "red\ngreen\n")
+    shell.write(".env", "a\n")
+    (shell.folder / ".git").mkdir()
+    shell.write(".git/HEAD", "ref: refs/heads/main\n")
+    return shell
+
+
+@pytest.fixture
+async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
+    """Start an editor whose buffer of `a.txt` has an unsaved line."""
+    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+        editor.open("a.txt")
+        editor.change("a.txt", "one\n", "one, unsaved\n")
+        editor.flush()
+        await editor.command("stet.proposals")
+        yield editor
+
+
+async def proposed(editor: FakeEditor) -> list[tuple[str, str, str]]:
+    """Return file, kind and new text of each pending hunk."""
+    listed = await editor.command("stet.proposals", {"state": "pending"})
+    return [(item["uri"].rpartition("/")[2], item["kind"], item["new"]) for item in listed]
+
+
+async def accept_all(editor: FakeEditor) -> None:
+    """Accept all pending hunks, one by one, and wait until they are accepted."""
+    listed = await editor.command("stet.proposals", {"state": "pending"})
+    for item in listed:
+        await editor.command("stet.accept", {"hunk": item["hunk"]})
+    states: set[str] = {"pending"}
+    while states - {"accepted"}:
+        states = {item["state"] for item in await editor.command("stet.proposals")}
+
+
+def saved(shell: Shell) -> dict[str, str]:
+    """Return the text of each file on the disk, besides those that begin with a dot."""
+    return {path.name: path.read_text() for path in shell.folder.glob("[!.]*")}
+
+
+def copy_of(note: str, name: str) -> str:
+    """Return the text of the copy that a note names."""
+    path = note.partition(f"Read and edit {name} as ")[2].partition(": ")[0]
+    return Path(path).read_text()
+
+
+def put_dead_server(shell: Shell) -> None:
+    """Write the descriptor of a server that does not answer."""
+    runtime = Path(shell.env["XDG_CACHE_HOME"], "stet", "run")
+    runtime.mkdir(parents=True)
+    dead: dict[str, Any] = {"pid": 1, "started": 1.0, "version": "1", "roots": [str(shell.folder)]}
+    address = {"socket": str(runtime / "gone.sock"), "port": 0, "token": ""}
+    (runtime / "serve-1.json").write_text(json.dumps({**dead, **address}))
+
+
+@every_agent
+async def test_one_patch_for_several_files_becomes_hunks(
+    name: str, shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell, name)
+    await agent.prompt()
+    done = await agent.patch(
+        "*** Update File: a.txt", "@@", "-two", "+2",
+        f"*** Update File: {shell.folder}/b.txt", "@@", " red", "-green", "+GREEN",
+        "*** Add File: sub/new.txt", "+new",
+    )  # fmt: skip
+    assert done.note.count("Proposed to the user as ") == 3
+    assert await proposed(editor) == [
+        ("a.txt", "replace", "2\n"), ("b.txt", "replace", "GREEN\n"), ("new.txt", "create", "new\n"),
+    ]  # fmt: skip
+    assert saved(shell) == {"a.txt": TEXT, "b.txt": "red\ngreen\n"}
+    assert {item["author"] for item in await editor.command("stet.proposals")} == {name}
+
+
+@every_agent
+async def test_patch_of_the_pending_text_amends_the_hunk(
+    name: str, shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell, name)
+    await agent.prompt()
+    await agent.patch("*** Update File: a.txt", "@@", "-two", "+2")
+    await agent.patch("*** Update File: a.txt", "@@", "-2", "+II")
+    assert await proposed(editor) == [("a.txt", "replace", "II\n")]
+    await agent.hook("Stop")
+    await editor.wait_until(lambda: f"{name} proposed 2 hunks to review" in str(editor.messages))
+
+
+async def test_codex_is_sent_the_unsaved_text_and_may_patch_it(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell)
+    news = await agent.prompt()
+    assert "The user's editor has unsaved text." in news
+    assert "-one\n+one, unsaved\n" in news
+    await agent.patch("*** Update File: a.txt", "@@", "-one, unsaved", "+1")
+    assert await proposed(editor) == [("a.txt", "replace", "1\n")]
+
+
+async def test_patch_of_the_saved_text_is_merged_into_the_unsaved_text(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    """Codex has read the file by shell: the context lines of its patch are those of the disk."""
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    done = await agent.patch("*** Update File: a.txt", "@@", " one", " two", "-three", "+3")
+    assert await proposed(editor) == [("a.txt", "replace", "3\n")]
+    assert copy_of(done.note, "a.txt") == "one, unsaved\ntwo\n3\n"
+    await accept_all(editor)
+    assert editor.text("a.txt") == "one, unsaved\ntwo\n3\n"
+
+
+@every_agent
+async def test_deleted_file_is_a_hunk_and_is_gone_for_the_agent(
+    name: str, shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell, name)
+    await agent.prompt()
+    await agent.patch("*** Delete File: b.txt")
+    assert await proposed(editor) == [("b.txt", "remove", "")]
+    await agent.patch("*** Add File: b.txt", "+again")
+    assert await proposed(editor) == [("b.txt", "replace", "again\n")]
+
+
+async def test_deletion_is_made_when_the_user_accepts(shell: Shell, editor: FakeEditor) -> None:
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    await agent.patch("*** Update File: b.txt", "@@", "-green", "+GREEN")
+    await agent.patch("*** Delete File: b.txt")
+    assert await proposed(editor) == [("b.txt", "remove", "")]
+    assert saved(shell)["b.txt"] == "red\ngreen\n"
+    [item] = await editor.command("stet.proposals", {"state": "pending"})
+    await editor.command("stet.accept", {"hunk": item["hunk"]})
+    await editor.wait_until(lambda: not (shell.folder / "b.txt").exists())
+
+
+async def test_moved_file_is_one_hunk_and_its_change_another(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    await agent.patch("*** Update File: b.txt", "*** Move to: c.txt", "@@", " red")
+    assert await proposed(editor) == [("b.txt", "move", "")]
+    await agent.patch("*** Update File: c.txt", "@@", "-red", "+RED")
+    assert sorted(await proposed(editor)) == [("b.txt", "move", ""), ("b.txt", "replace", "RED\n")]
+
+
+async def test_file_that_is_moved_and_changed_at_once_is_a_new_and_a_removed_one(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    await agent.patch("*** Update File: b.txt", "*** Move to: c.txt", "@@", "-red", "+RED")
+    assert sorted(await proposed(editor)) == [
+        ("b.txt", "remove", ""), ("c.txt", "create", "RED\ngreen\n"),
+    ]  # fmt: skip
+
+
+@every_agent
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["*** Update File: .env", "@@", "-a", "+b"], "looks like a secret"),
+        (["*** Add File: .git/hooks/x", "+b"], "belongs to version control"),
+        (["*** Update File: a.txt", "@@", "-two", "+2", "*** Delete File: .env"], "like a secret"),
+        (["*** Update File: a.txt", "*** Move to: .env", "@@", "-two", "+2"], "like a secret"),
+        (["*** Frobnicate File: a.txt"], "Stet can't read it"),
+        (["two"], "Stet can't read it"),
+    ],
+)
+async def test_patch_is_denied_as_a_whole(
+    lines: list[str], reason: str, name: str, shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell, name)
+    await agent.prompt()
+    done = await agent.patch(*lines)
+    assert reason in done.denied
+    assert await proposed(editor) == []
+
+
+async def test_patch_outside_of_the_workspace_is_left_to_the_agent(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    outside = shell.folder.parent / "outside.txt"
+    outside.write_text("x\n")
+    done = await PatchAgent(shell).patch(f"*** Update File: {outside}", "@@", "-x", "+y")
+    assert (done.note, outside.read_text()) == ("", "y\n")
+    assert await proposed(editor) == []
+
+
+@every_agent
+async def test_patch_is_denied_where_the_server_does_not_answer(name: str, shell: Shell) -> None:
+    put_dead_server(shell)
+    done = await PatchAgent(shell, name).patch("*** Update File: a.txt", "@@", "-two", "+2")
+    assert done.denied.startswith("The edit was not made: the user reviews edits with Stet")
+
+
+async def test_secret_in_the_unsaved_text_is_not_in_the_prompt(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLQ"
+    editor.change("a.txt", "two\n", f"aws_key = {key}\n")
+    editor.flush()
+    await editor.command("stet.proposals")
+    news = await PatchAgent(shell).prompt()
+    assert "aws_key = [redacted" in news
+    assert key not in news
