@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.acp_scripts import AcpScript, say, write
 from tests.support.shell import Screen, Shell
 
 BEFORE = "def f(x):\n    return x + 1\n"
@@ -367,3 +368,19 @@ def test_missing_model_is_reported_once(shell: Shell, settings: str, reason: str
     assert done.stderr.endswith(f"{who} · 0 tokens in, 0 out\n")
     reported = json.loads(shell.run("ask", "Hello", "--json", env={"no_proxy": "*"}).stdout)
     assert (reported["state"], reported["model"]["why"]) == ("failed", reported["error"])
+
+
+def test_another_agent_answers(shell: Shell, tmp_path: Path) -> None:
+    script = AcpScript(tmp_path / "agent", [[write(shell.folder / "f.py", AFTER), say("Added.")]])
+    server = script.settings()["agents"]["servers"]["robot"]
+    command = json.dumps(server["command"])
+    config = Path(shell.env["XDG_CONFIG_HOME"], "stet", "config.toml")
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        f'[agents.servers.robot]\nprofile = "qwen"\ncommand = {command}\n'
+        f'env = {{ PYTHONPATH = "{server["env"]["PYTHONPATH"]}" }}\n'
+    )
+    done = shell.run("ask", "Add a docstring.", "--agent", "robot", "--accept", "all")
+    assert (done.returncode, text(shell)) == (0, AFTER)
+    assert "Added.\n" in done.stdout
+    assert "robot, an agent of its own · 0 tokens in" in done.stderr

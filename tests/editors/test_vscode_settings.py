@@ -3,7 +3,7 @@
 import json
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -108,6 +108,8 @@ def _schema(hint: Any) -> dict[str, Any]:
         return _schema(hint.__origin__) | _bounds(hint.__metadata__)
     if get_origin(hint) is Literal:
         return {"type": "string", "enum": list(kinds)}
+    if get_origin(hint) is Mapping:
+        return {"type": "object", "additionalProperties": _schema(kinds[1])}
     if get_origin(hint) is not tuple:
         return {"type": NAMES[hint]}
     if kinds[0] is str:

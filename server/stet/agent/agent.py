@@ -117,6 +117,7 @@ class Agent:
             if session.history:
                 joined.append(session)
             session.history[:0] = saved_session.history
+            session.agent_sessions = {**saved_session.agent_sessions, **session.agent_sessions}
             session.approved_hosts.n_sent_characters += (
                 saved_session.approved_hosts.n_sent_characters
             )
@@ -215,6 +216,11 @@ class Agent:
                 f"the turn {target.id!r} is a one-shot rewrite and can't be steered: cancel it "
                 "and ask again"
             )
+        if target.agent:
+            raise NotRunning(
+                f"the turn {target.id!r} is answered by {target.agent}, which can't be steered: "
+                "cancel it and ask again"
+            )
         self._runners[target.id].steering.append(text)
         return target.id
 
@@ -266,7 +272,8 @@ class Agent:
         async with session.save_lock:
             n_sent_characters = session.approved_hosts.n_sent_characters
             known = (session.chat, tuple(session.history), session.knowledge, n_sent_characters)
-            await asyncio.to_thread(self._archive.save_chat, *known)
+            agents = dict(session.agent_sessions)
+            await asyncio.to_thread(self._archive.save_chat, *known, agents)
 
     def _on_task_done(self, turn_id: str, session: Session, _task: asyncio.Task[None]) -> None:
         """Start the next turn of the chat."""
@@ -290,10 +297,10 @@ class Agent:
         runner = self._runners.get(turn.id)
         if runner is not None and turn.state is not TurnState.CANCELLED:
             turn = turn.with_unread_steering(runner.steering)
-        if not turn.pricing.source:  # the turn ended before its model was known
+        if not turn.pricing.source and not turn.agent:  # it ended before its model was known
             pricing = users_pricing(self._workspace.settings.model.price)
             turn = replace(turn, pricing=pricing)
-        cost = turn.pricing.cost(turn.usage)
+        cost = turn.cost if turn.agent else turn.pricing.cost(turn.usage)
         ended_at = turn.ended_at or self._now()
         self._record_event(TurnEnded(replace(turn, cost=cost, ended_at=ended_at)))
 

@@ -8,10 +8,11 @@ import asyncio
 import json
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stet.agent.tool_offer import ToolOffer
@@ -90,6 +91,7 @@ class Session:
         approved_hosts: Hosts that a search has returned or the user has allowed.
         offer: The tools that requests describe if the model gets the short prompt; None before the
             first such turn.
+        agent_sessions: By name of another agent, the id of its own session for this chat.
         save_lock: Held while the session is written, so that older state is never written last.
     """
 
@@ -103,6 +105,7 @@ class Session:
     untrusted: TaintTracker = field(default_factory=TaintTracker)
     approved_hosts: KnownAddresses = field(default_factory=KnownAddresses)
     offer: ToolOffer | None = None
+    agent_sessions: dict[str, str] = field(default_factory=dict)
     save_lock: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
     @property
@@ -200,6 +203,7 @@ class ChatArchive:
         history: Sequence[Exchange],
         knowledge: ModelKnowledge,
         n_sent_characters: int = 0,
+        agent_sessions: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Persist a chat. This may take long: call it in a worker thread.
 
@@ -208,13 +212,18 @@ class ChatArchive:
             history: The turns of the chat, oldest first.
             knowledge: What the model knows of proposals and files.
             n_sent_characters: `KnownAddresses.n_sent_characters`.
+            agent_sessions: `Session.agent_sessions`.
         """
         exchanges = [asdict(exchange) for exchange in _limit_history(history)]
         texts = {document.uri: document.text for document in knowledge.shown.values()}
-        fields = _to_json(
-            {"history": exchanges, "upto": knowledge.upto, "carried": n_sent_characters}
-        )
-        self._rows.persist_chat(ChatRow(chat, fields, texts))
+        fields: dict[str, object] = {
+            "history": exchanges,
+            "upto": knowledge.upto,
+            "carried": n_sent_characters,
+        }
+        if agent_sessions:
+            fields["agents"] = dict(agent_sessions)
+        self._rows.persist_chat(ChatRow(chat, _to_json(fields), texts))
 
     def load(self) -> SavedChats:
         """Return earlier conversations; a turn that was not over when its server died has failed.
@@ -287,7 +296,12 @@ def _parse_session(row: ChatRow) -> Session | None:
     }
     knowledge = ModelKnowledge(_count_or_none(known.get("upto")), shown_texts)
     named = KnownAddresses(n_sent_characters=_count_or_none(known.get("carried")) or 0)
-    return Session(row.id, history, knowledge=knowledge, approved_hosts=named)
+    agents = known.get("agents")
+    is_valid = isinstance(agents, dict) and all(isinstance(one, str) for one in agents.values())
+    return Session(
+        row.id, history, knowledge=knowledge, approved_hosts=named,
+        agent_sessions=agents if isinstance(agents, dict) and is_valid else {},
+    )  # fmt: skip
 
 
 def _count_or_none(value: object) -> int | None:

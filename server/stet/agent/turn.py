@@ -56,6 +56,10 @@ FINAL_STATES = frozenset(
 )
 
 
+STET = "stet"
+"""The name of Stet's own agent in settings and commands."""
+
+
 class Mode(StrEnum):
     """The way in which a question is answered."""
 
@@ -104,6 +108,7 @@ class Ask:
             is asked or, if these were not known then, when the question is answered.
         retries: The id of the hunk in conflict that the turn makes again; "" for no hunk. Turns of
             older versions are loaded without this field.
+        agent: The agent that is to answer; "" for that of the settings.
     """
 
     prompt: str
@@ -116,6 +121,18 @@ class Ask:
     is_users: bool = True
     attachments: Attachments | None = None
     retries: str = ""
+    agent: str = ""
+
+    def external_agent(self, default: str) -> str:
+        """Return the name of the external agent that answers; "" for Stet's own.
+
+        Args:
+            default: The agent of the settings. It answers no rewriting, comment or conflict.
+        """
+        if self.agent:
+            return "" if self.agent == STET else self.agent
+        is_for_stet = self.mode is Mode.REWRITE or self.comment is not None or self.retries
+        return "" if is_for_stet or default == STET else default
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +167,7 @@ class Turn:
         id: The id of the turn, unique in the workspace.
         ask: The question.
         state: The state of the turn.
+        agent: The agent that answers; "" for Stet's own.
         model: The model that answers, once it is known.
         answer: The model's text so far.
         summary: One or two sentences about the result.
@@ -175,6 +193,7 @@ class Turn:
     id: str
     ask: Ask
     state: TurnState = TurnState.QUEUED
+    agent: str = ""
     model: str = ""
     answer: str = ""
     summary: str = ""

@@ -93,11 +93,15 @@ class SessionView:
         """The hunks of the session, in any state."""
         return self._ledger.hunks(chat=self.chat)
 
-    async def begin_turn(self) -> str:
-        """Begin a turn; return what the user has decided and changed since the last one, or ""."""
-        number = await asyncio.to_thread(self._number)
+    async def begin_turn(self, turn: str = "") -> str:
+        """Begin a turn; return what the user has decided and changed since the last one, or "".
+
+        Args:
+            turn: The id of the turn; "" for a new one.
+        """
+        turn = turn or f"t{await asyncio.to_thread(self._number)}"
         shown = self._proposer.reader.shown
-        self._proposer = self._new_turn(f"t{number}")
+        self._proposer = self._new_turn(turn)
         snapshot, hunks, knowledge = self._workspace.snapshot(), self.hunks, self._knowledge
         knowledge = replace(knowledge, shown={**knowledge.shown, **shown})
         feedback = await asyncio.to_thread(collect_feedback, snapshot, hunks, knowledge)
@@ -266,7 +270,7 @@ class SessionView:
         Raises:
             ViewError: If the user has changed the same lines.
         """
-        after = _with_line_ends_of(before, after)
+        after = with_line_ends_of(before, after)
         wanted = after if view.text == before else merge(before, view.text, after)
         if wanted is None:
             raise ViewError(
@@ -327,7 +331,7 @@ class SessionView:
         return Proposer(reader, rules)
 
 
-def _with_line_ends_of(before: str, after: str) -> str:
+def with_line_ends_of(before: str, after: str) -> str:
     """Return a text with CRLF if the text before has only these and the agent has written LF."""
     has_only_crlf = before.count("\n") == before.count("\r\n") > 0
     return after.replace("\n", "\r\n") if has_only_crlf and "\r" not in after else after

@@ -119,6 +119,9 @@ def ask(  # noqa: PLR0913 - the options are the signature
     chat: Annotated[
         str, typer.Option(help="Continue the conversation with this ID (see --json).")
     ] = "",
+    agent: Annotated[
+        str, typer.Option(help="The agent that answers: stet, or one of your settings.")
+    ] = "",
     as_json: JsonOption = False,
     yes: Annotated[
         bool,
@@ -141,7 +144,7 @@ def ask(  # noqa: PLR0913 - the options are the signature
         accept_mode = accept or ("review" if is_reviewed else "none")
         folder = workspace_folder(root, place)
         request = ask_module.AskRequest(
-            prompt, folder, place, mode, accept_mode, as_json, yes, chat, continues
+            prompt, folder, place, mode, accept_mode, as_json, yes, chat, continues, agent
         )
         return ask_module.run(request)
 

@@ -61,6 +61,8 @@ class AskRequest:
     """The id of the conversation that the question continues; "" for a new conversation."""
     continues: bool = False
     """Whether the question continues the latest conversation of the folder."""
+    agent: str = ""
+    """The name of the agent that answers; "" for that of the settings."""
 
 
 @dataclass(slots=True)
@@ -189,6 +191,8 @@ class _AskSession:
         """Open the file and return the arguments of `stet.ask`."""
         question, place = self._request, self._request.location
         arguments: dict[str, object] = {"prompt": question.prompt, "mode": question.mode}
+        if question.agent:
+            arguments["agent"] = question.agent
         if place is None:
             return arguments
         try:
@@ -343,8 +347,12 @@ def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
     provider = ": ".join(filter(None, (model.get("provider"), why)))
     name = display_name(turn.get("model") or model.get("model") or "")
     used = f"{name} ({provider})" if name else provider
+    if turn.get("agent", "stet") != "stet":
+        used = f"{escape_line(turn['agent'])}, an agent of its own"
+    elif not model.get("provider"):
+        used = "no model"
     parts = [
-        used if model.get("provider") else "no model",
+        used,
         f"{usage.get('promptTokens', 0)} tokens in, {usage.get('completionTokens', 0)} out",
     ]
     if turn.get("cost") is not None:

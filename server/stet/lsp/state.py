@@ -6,6 +6,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from stet.lsp.control_socket import ControlSocket
 from stet.lsp.editor_client import Client
 from stet.lsp.edits.apply_order import RefactorPreview, editor_actions
 from stet.lsp.edits.edit_applier import EditApplier
+from stet.lsp.external_agents import ExternalAgents
 from stet.lsp.file_events import DiskWatch, RenameTracker
 from stet.lsp.index_adapters import EmbeddingPort, IndexFeed, IndexView
 from stet.lsp.inline_style import BlockImport, InlineStyle
@@ -148,6 +150,7 @@ class Background:
         completions: The inline completions.
         opencode: The bridge that sends the state of the editor to an OpenCode server.
         control: The socket for other programs of the user, and the hooks of other agents.
+        external_agents: The agents that answer over the Agent Client Protocol.
     """
 
     def __init__(
@@ -186,12 +189,16 @@ class Background:
             run_command=run_command,
             spawn=server.tasks.spawn,
         )
+        self.external_agents = ExternalAgents(
+            workspace, documents.ledger, documents.store, server.tasks
+        )
 
     def settings_changed(self) -> None:
         """Pass on that the settings have changed."""
         self.opencode.settings_changed()
         self.completions.settings_changed()
         self.control.settings_changed()
+        self.external_agents.settings_changed()
 
 
 class AgentUi:
@@ -350,6 +357,7 @@ class ServerState:
     async def close(self) -> None:
         """Save the state that outlives the server, and close all services."""
         await self.background.control.close()
+        await self.background.external_agents.close()
         await self.background.index.close()
         await self.persistence.close()
         if self.startup.pipeline is not None:
@@ -403,6 +411,9 @@ class ServerState:
             turn: "Turn", session: "Session", limits: "Limits", channel: "TurnChannel"
         ) -> "Turn":
             await self.documents.block_import.import_asked(turn.ask)
+            if name := turn.ask.external_agent(self.workspace.settings.agents.default):
+                agents = self.background.external_agents
+                return await agents.run(replace(turn, agent=name), session, channel)
             return await pipeline.run(turn, session, limits, channel)
 
         return run

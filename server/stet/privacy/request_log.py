@@ -27,6 +27,7 @@ class Recipient(StrEnum):
     SEARCH = "web search"
     PAGE = "web page"
     OPENCODE = "OpenCode"
+    AGENT = "agent"
 
 
 @dataclass(frozen=True, slots=True)

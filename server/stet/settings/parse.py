@@ -22,7 +22,7 @@ from stet.settings.value_checks import (
     show_value,
     url_problem,
 )
-from stet.settings.values import PresetSettings, Settings
+from stet.settings.values import Settings
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -88,7 +88,7 @@ def read_layer(value: object, source: str = "") -> SettingsLayer:
 def lay_over(values: Mapping[str, object], overlay: SettingsLayer) -> dict[str, object]:
     """Return `values` with the values of a source of higher precedence merged in.
 
-    A preset replaces only a preset of the same name; `AddedTexts` replace no text.
+    A preset or a server replaces only one of the same name; `AddedTexts` replace no text.
     """
     return {**values, **{key: _merge(values, key, new) for key, new in overlay.values.items()}}
 
@@ -99,8 +99,9 @@ def _merge(values: Mapping[str, object], key: str, new: object) -> object:
         return new
     if isinstance(new, AddedTexts):
         return tuple(dict.fromkeys((*new, *old)))
-    named = [one for one in (*old, *new) if isinstance(one, PresetSettings)]
-    return tuple({one.name: one for one in named}.values()) if named else new
+    both = (*old, *new)
+    key = _key_of(type(both[0])) if both else ""
+    return tuple({getattr(one, key): one for one in both}.values()) if key else new
 
 
 def to_settings(values: Mapping[str, object]) -> Settings:
@@ -239,7 +240,11 @@ def _item_problem(item: Mapping[object, object], kind: type) -> str:
             return f"invalid value for {name}"
         if not all(map(is_text, given if isinstance(given, tuple) else (str(given),))):
             return f"{name} can't be encoded as UTF-8"
-    missing = [name for name, one in known.items() if one.default is MISSING and name not in item]
+    missing = [
+        name
+        for name, one in known.items()
+        if one.default is MISSING and one.default_factory is MISSING and name not in item
+    ]
     return f"missing {' and '.join(missing)}" if missing else ""
 
 

@@ -5,7 +5,7 @@ annotations are enforced when the values are read (`stet.settings.parse`). This 
 nothing heavy, so that it does not delay the answer to `initialize`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -261,13 +261,42 @@ class BridgeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentServerSettings:
+    """An agent that answers over the Agent Client Protocol.
+
+    Attributes:
+        name: The user's name for the agent, the author of its hunks; the key of its object.
+        profile: The program that it is, for its defaults.
+        command: The program and its arguments; empty for those of the profile.
+        env: Variables that are set for the program.
+        pass_env: Variables of this process that the program gets, beside those of the profile.
+        model: The model that the agent uses; "" for its own choice.
+        mode: The agent's own mode; "" for that of the profile.
+    """
+
+    name: str = field(metadata={"key": True})
+    profile: Literal["generic", "claude", "codex", "gemini", "qwen", "opencode", "copilot"] = (
+        "generic"
+    )
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    pass_env: tuple[str, ...] = ()
+    model: str = ""
+    mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AgentsSettings:
     """Other programs of the user that take part in the review.
 
     Attributes:
+        default: The agent that answers questions; `stet` is Stet's own.
+        servers: Agents that answer over the Agent Client Protocol.
         socket: Whether `stet review` and other programs of the user can reach this server.
     """
 
+    default: str = "stet"
+    servers: tuple[AgentServerSettings, ...] = ()
     socket: bool = True
 
 

@@ -285,6 +285,25 @@ class System:
             *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, start_new_session=True
         )
 
+    async def start_program(
+        self, argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, limit: int
+    ) -> asyncio.subprocess.Process:
+        """Start a program of the user as `start_process` does.
+
+        Args:
+            argv: The program and its arguments.
+            env: The whole environment of the program.
+            cwd: The working directory.
+            limit: The longest line that can be read from the program, in bytes.
+
+        Raises:
+            OSError: If the program can't be started.
+        """
+        return await asyncio.create_subprocess_exec(
+            *argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, cwd=cwd, limit=limit,
+            start_new_session=True,
+        )  # fmt: skip
+
     async def run(self, program: Program) -> ProgramResult:
         """Run a program until its end or a limit; see `stet.system.program`.
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import pytest
 
@@ -117,6 +118,7 @@ class KeptChats(ChatArchive):
         history: Sequence[Exchange],
         knowledge: ModelKnowledge,
         n_sent_characters: int = 0,
+        agent_sessions: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.chats[chat] = history
 
@@ -135,6 +137,7 @@ class SlowArchive(ChatArchive):
         history: Sequence[Exchange],
         knowledge: ModelKnowledge,
         n_sent_characters: int = 0,
+        agent_sessions: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._loop.call_soon_threadsafe(self.begun.set)
         assert self.may.wait(5)

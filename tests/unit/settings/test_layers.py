@@ -115,6 +115,8 @@ def test_a_project_may_narrow() -> None:
         ("[context]\nscope = 'open'", "context.scope"),
         ("[context]\nmaxFiles = 99", "context.maxFiles"),
         ("[log]\nlevel = 'debug'", "log.level"),
+        ("[agents]\ndefault = 'gemini'", "agents.default"),
+        ("[agents.servers.x]\ncommand = ['evil']", "agents.servers"),
     ],
 )
 def test_other_settings_of_a_project_are_ignored_and_named(text: str, key: str) -> None:

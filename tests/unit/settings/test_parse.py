@@ -10,7 +10,9 @@ import pytest
 
 from stet.settings.parse import MAX_PROBLEMS, Problem
 from stet.settings.values import (
+    AgentServerSettings,
     AgentSettings,
+    AgentsSettings,
     CommandSettings,
     EditSettings,
     ModelSettings,
@@ -271,3 +273,21 @@ def test_a_preset_that_is_wrong_is_left_out_and_named(presets: object, message: 
     parsed = parse_settings({"context": {"presets": presets}})
     assert parsed.settings == Settings()
     assert [problem.message for problem in parsed.problems] == [message]
+
+
+def test_agents_are_read_by_name_and_faulty_ones_are_left_out() -> None:
+    servers = {
+        "mine": {"command": ["a", "b"], "env": {"X": "1"}, "passEnv": ["Y"], "mode": "default"},
+        "gemini": {},
+        "bad": {"profile": "unheard"},
+        "worse": {"env": {"X": 1}},
+    }
+    parsed = parse_settings({"agents": {"default": "mine", "servers": servers}})
+    assert parsed.settings.agents == AgentsSettings(
+        "mine",
+        (
+            AgentServerSettings("mine", "generic", ("a", "b"), {"X": "1"}, ("Y",), "", "default"),
+            AgentServerSettings("gemini"),
+        ),
+    )
+    assert [one.key for one in parsed.problems] == ["agents.servers.bad", "agents.servers.worse"]

@@ -144,6 +144,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         "why": state.startup.model_reason,
         "notPersisted": state.store.not_persisted or None,
         "index": state.background.index_view.to_json(),
+        "agents": state.background.external_agents.to_json(),
         "bridges": {"opencode": state.background.opencode.to_json()},
         "completion": state.background.completions.to_json(),
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in FINAL_STATES],
@@ -175,6 +176,7 @@ def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, st
         disabled_tools=arguments.switches("disabledTools"),
         disabled_groups=arguments.switches("disabledGroups"),
         is_users=prompt not in projects,
+        agent=arguments.text("agent") or "",
     )
     return question, arguments.text("preset")
 

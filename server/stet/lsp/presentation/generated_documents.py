@@ -195,7 +195,7 @@ _HEAD = """\
 # Request log
 
 Every request that Stet sent from this workspace, latest first: to models (including local
-ones), completion models, embedding endpoints, search APIs, web hosts and OpenCode. The text itself is not stored here.
+ones), completion models, embedding endpoints, search APIs, web hosts, OpenCode and other agents. The text itself is not stored here.
 Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 """
 _WHAT = {
@@ -205,6 +205,7 @@ _WHAT = {
     Recipient.SEARCH: "web search",
     Recipient.PAGE: "web page",
     Recipient.OPENCODE: "OpenCode",
+    Recipient.AGENT: "agent",
 }
 
 

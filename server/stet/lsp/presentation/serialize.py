@@ -191,6 +191,7 @@ def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "cost": turn.cost,
         "priceSource": turn.pricing.source or None,
         "model": turn.model,
+        "agent": turn.agent or "stet",
         "iterations": len(turn.rounds),
         "error": turn.error or None,
         "notes": list(turn.notes),

@@ -1,0 +1,405 @@
+"""One chat with one agent: its process, its session and its turns."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from acp.exceptions import RequestError
+from acp.schema import (
+    LoadSessionResponse,
+    NewSessionResponse,
+    PromptResponse,
+    ReadTextFileRequest,
+    RequestPermissionRequest,
+    SessionConfigOptionSelect,
+    SessionConfigSelectGroup,
+    WriteTextFileRequest,
+)
+from acp.schema import Usage as AgentUsage
+from pydantic import ValidationError
+
+from stet.agent.session import Session
+from stet.agent.turn import Turn, TurnFailed, TurnState
+from stet.agent.turn_runner import TurnChannel
+from stet.bridges.acp.agent_connection import AgentConnection
+from stet.bridges.acp.agent_files import AgentFiles
+from stet.bridges.acp.agent_process import (
+    AgentFailure,
+    AgentProcess,
+    Spawn,
+    program_environment,
+)
+from stet.bridges.acp.agent_prompt import build_prompt
+from stet.bridges.acp.external_turn import ExternalTurn
+from stet.bridges.acp.profiles import ConfiguredAgent
+from stet.bridges.session_view import SessionView
+from stet.llm.model import Usage
+from stet.workspace.names import PathRefused
+from stet.workspace.workspace import Workspace
+
+CANCEL_SECONDS = 5.0
+"""The seconds that an agent has to end a cancelled turn before it is killed."""
+_ENDS = {
+    "max_tokens": (TurnState.LIMITED, "The agent stopped: the answer was too long for its model."),
+    "max_turn_requests": (TurnState.LIMITED, "The agent stopped: it has reached its own limit."),
+    "refusal": (TurnState.FAILED, "The agent refused to answer."),
+    "cancelled": (TurnState.CANCELLED, "The agent stopped before it was done."),
+}
+"""By stop reason, the state and the error of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What is sent to the agent, for the request log.
+
+    Attributes:
+        turn: The id of the turn.
+        parts: The names of its parts.
+        n_characters: The number of characters.
+        kinds: The number of secrets of each kind that were replaced by marks.
+        is_open: Whether secrets are not replaced.
+    """
+
+    turn: str
+    parts: tuple[str, ...]
+    n_characters: int
+    kinds: tuple[tuple[str, int], ...] = ()
+    is_open: bool = False
+
+
+class AcpSession:
+    """The session; used on the event loop only, for one turn at a time.
+
+    Attributes:
+        agent: The agent, as it was configured when the session began.
+        is_working: Whether a turn runs.
+    """
+
+    def __init__(
+        self,
+        agent: ConfiguredAgent,
+        view: SessionView,
+        workspace: Workspace,
+        spawn: Spawn,
+        record: Callable[[Sent], None],
+    ) -> None:
+        """Create a session without a process.
+
+        Args:
+            agent: The agent.
+            view: What the session sees.
+            workspace: The files.
+            spawn: Starts a task.
+            record: Records what is sent.
+        """
+        self.agent = agent
+        self.is_working = False
+        self._view = view
+        self._workspace = workspace
+        self._spawn = spawn
+        self._record = record
+        self._connection: AgentConnection | None = None
+        self._session_id = ""
+        self._turn: ExternalTurn | None = None
+        self._settling: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
+        self._unsent_news = ""
+        self._cost: float | None = None
+        self._files = AgentFiles(
+            view,
+            workspace,
+            missing_is_empty=agent.profile.missing_is_empty,
+            record=self._record_read,
+        )
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the agent's program runs."""
+        connection = self._connection
+        return connection is not None and connection.process.is_running and not connection.is_broken
+
+    async def run(self, turn: Turn, session: Session, channel: TurnChannel) -> Turn:
+        """Run a turn to its end.
+
+        Raises:
+            TurnFailed: If the agent fails.
+        """
+        if self._settling is not None:
+            await asyncio.wait({self._settling})
+        is_reviewed = self.agent.profile.capture == "client-fs"
+        external = self._turn = ExternalTurn(
+            turn, channel, self._spawn,
+            name_of=self._name_of, now=self._now, is_reviewed=is_reviewed,
+        )  # fmt: skip
+        self.is_working = True
+        try:
+            response = await self._answer(external, session)
+            ended = external.finish(**self._figures(response, external))
+        except AgentFailure as failure:
+            external.finish(**self._files_used())
+            if not self.is_running:
+                await self.close()
+            raise TurnFailed(str(failure)) from failure
+        finally:
+            external.stop()
+            self._turn = None
+            self.is_working = False
+        state, error = _ENDS.get(response.stop_reason, (TurnState.COMPLETED, ""))
+        if not error:
+            return ended.ended(state, summary=external.summary() or "Done.")
+        return ended.ended(state, error=error)
+
+    async def close(self) -> None:
+        """End the agent's program."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def _answer(self, external: ExternalTurn, session: Session) -> PromptResponse:
+        """Send the question, and return when the agent is done.
+
+        Raises:
+            AgentFailure: If the agent fails.
+        """
+        turn = external.turn
+        self._files.begin_turn(turn.ask.mode)
+        news = await self._view.begin_turn(turn.id)
+        self._unsent_news = "\n".join(filter(None, (self._unsent_news, news)))
+        connection, is_first = self._connection, not self.is_running
+        if connection is None or is_first:
+            await self.close()
+            connection = await self._open(session)
+        prompt = await build_prompt(
+            turn.ask, self._unsent_news, self._view, self._workspace,
+            reads_disk=self.agent.profile.reads_disk, is_first=is_first,
+        )  # fmt: skip
+        n_characters = sum(map(len, prompt.texts))
+        self._record(Sent(turn.id, prompt.parts, n_characters, prompt.kinds, prompt.is_open))
+        answering = self._prompt(connection, prompt.texts)
+        task = self._spawn(answering, f"prompt of {turn.id}")
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            external.stop()
+            self._settling = self._spawn(self._settle(connection, task), f"end of {turn.id}")
+            raise
+        response = task.result()
+        if isinstance(response, AgentFailure):
+            raise response
+        self._unsent_news = ""
+        return response
+
+    async def _prompt(
+        self, connection: AgentConnection, texts: Sequence[str]
+    ) -> PromptResponse | AgentFailure:
+        """Return the answer to a prompt, or the failure: a task that fails is logged as a bug."""
+        try:
+            return await connection.prompt(self._session_id, texts)
+        except AgentFailure as failure:
+            return failure
+
+    async def _settle(
+        self, connection: AgentConnection, task: asyncio.Task[PromptResponse | AgentFailure]
+    ) -> None:
+        """End a turn that the user has cancelled; kill an agent that does not end it."""
+        try:
+            async with asyncio.timeout(CANCEL_SECONDS):
+                await connection.cancel(self._session_id)
+                await asyncio.wait({task})
+        except (TimeoutError, OSError):
+            task.cancel()
+            await self.close()
+
+    async def _open(self, session: Session) -> AgentConnection:
+        """Start the program, and begin a session or load that of an earlier run.
+
+        Raises:
+            AgentFailure: If this fails; the program is ended.
+        """
+        folder = self._folder()
+        system = self._workspace.snapshot().system
+        process = await AgentProcess.start(self.agent, folder, system, self._spawn)
+        connection = AgentConnection(self.agent, process, self._handle)
+        try:
+            await connection.initialize()
+            await connection.authenticate(program_environment(self.agent, system.environ()))
+            response = await self._begin_session(connection, folder, session)
+            await self._configure(connection, response)
+        except BaseException:
+            await connection.close()
+            raise
+        session.agent_sessions[self.agent.name] = self._session_id
+        self._connection = connection
+        return connection
+
+    async def _begin_session(
+        self, connection: AgentConnection, folder: Path, session: Session
+    ) -> NewSessionResponse | LoadSessionResponse:
+        self._session_id = session.agent_sessions.get(self.agent.name, "")
+        self._cost = None  # of a loaded session, what it has cost before is unknown
+        if self._session_id and connection.can_load:
+            try:
+                return await connection.load_session(folder, self._session_id)
+            except AgentFailure:
+                if not connection.process.is_running:
+                    raise
+        response = await connection.new_session(folder)
+        self._session_id, self._cost = response.session_id, 0.0
+        return response
+
+    async def _configure(
+        self, connection: AgentConnection, response: NewSessionResponse | LoadSessionResponse
+    ) -> None:
+        """Set the mode and the model.
+
+        Raises:
+            AgentFailure: If the agent fails, or lacks what the user has chosen.
+        """
+        mode, modes = self.agent.mode, response.modes
+        available = [one.id for one in modes.available_modes] if modes else []
+        if modes and mode in available:
+            if mode != modes.current_mode_id:
+                await connection.set_mode(self._session_id, mode)
+        elif mode:
+            is_set = await self._set_option(connection, response, "mode", mode)
+            if not is_set and self.agent.server.mode:
+                raise self._lacks("mode", mode, available)
+        model = self.agent.server.model
+        if not model or self.agent.profile.model_arguments:
+            return
+        if not await self._set_option(connection, response, "model", model):
+            raise self._lacks("model", model, _values_of(response, "model"))
+
+    async def _set_option(
+        self,
+        connection: AgentConnection,
+        response: NewSessionResponse | LoadSessionResponse,
+        category: str,
+        value: str,
+    ) -> bool:
+        """Set the option of a category, and return whether it has the value."""
+        option = _option(response, category)
+        if option is None or value not in _values_of(response, category):
+            return False
+        if option.current_value != value:
+            await connection.set_option(self._session_id, option.id, value)
+        return True
+
+    def _lacks(self, what: str, value: str, available: Sequence[str]) -> AgentFailure:
+        known = ", ".join(available)[:300] or "none"
+        return AgentFailure(f"The agent {self.agent.name} has no {what} {value!r}. Known: {known}.")
+
+    async def _handle(self, method: str, params: Any, is_notification: bool) -> Any:  # noqa: FBT001
+        """Handle a request or notification of the agent.
+
+        Raises:
+            RequestError: If it is refused.
+        """
+        if method == "session/update":
+            if self._turn is not None:
+                self._turn.update(params)
+            return None
+        if is_notification:
+            return None
+        external = self._turn
+        try:
+            match method:
+                case "session/request_permission":
+                    asked = RequestPermissionRequest.model_validate(params)
+                    return await self._running(external, asked.session_id).ask_permission(asked)
+                case "fs/read_text_file":
+                    wanted = ReadTextFileRequest.model_validate(params)
+                    _ = self._running(external, wanted.session_id)
+                    return await self._files.read(wanted)
+                case "fs/write_text_file":
+                    written = WriteTextFileRequest.model_validate(params)
+                    async with self._writing:
+                        _ = self._running(external, written.session_id)
+                        return await self._files.write(written)
+        except (ValidationError, RecursionError) as error:
+            raise RequestError(-32602, "Invalid params") from error
+        raise RequestError.method_not_found(method)
+
+    def _running(self, external: ExternalTurn | None, session_id: str) -> ExternalTurn:
+        """Return the turn of a request, which must still run.
+
+        Raises:
+            RequestError: If it does not, or the request names another session.
+        """
+        if session_id != self._session_id:
+            raise RequestError(-32602, "This is not the session of this agent.")
+        if external is None or external is not self._turn or external.is_over:
+            raise RequestError(-32603, "The turn is over.")
+        return external
+
+    def _figures(self, response: PromptResponse, external: ExternalTurn) -> dict[str, Any]:
+        """Return the fields of the turn at its end: the files, the tokens and the cost."""
+        fields = self._files_used()
+        if response.usage is not None:
+            fields["rounds"] = (_tokens(response.usage),)
+        if external.cost is not None:
+            if self._cost is not None:
+                fields["cost"] = max(0.0, external.cost - self._cost)
+            self._cost = external.cost
+        return fields
+
+    def _files_used(self) -> dict[str, Any]:
+        return {"files_read": tuple(self._files.read_names), "failed": tuple(self._files.failed)}
+
+    def _record_read(self, name: str, n_characters: int) -> None:
+        if self._turn is not None:
+            self._record(Sent(self._turn.turn.id, (name,), n_characters, is_open=True))
+
+    def _folder(self) -> Path:
+        """Return the folder in which the agent works.
+
+        Raises:
+            AgentFailure: If no folder is open.
+        """
+        if not self._workspace.roots:
+            raise AgentFailure("Open a folder first: another agent works in a folder.")
+        return self._workspace.roots[0].path
+
+    def _name_of(self, path: str) -> str:
+        """Return the name of a file of the workspace, or ""."""
+        try:
+            located = self._workspace.snapshot().locate(path)
+        except PathRefused:
+            return ""
+        return located.name if self._view.is_ours(located.uri) else ""
+
+    def _now(self) -> float:
+        return self._workspace.snapshot().system.now()
+
+
+def _option(
+    response: NewSessionResponse | LoadSessionResponse, category: str
+) -> SessionConfigOptionSelect | None:
+    """Return the option of a session that chooses its mode or model."""
+    for option in response.config_options or ():
+        if isinstance(option, SessionConfigOptionSelect) and category in (
+            option.category,
+            option.id,
+        ):
+            return option
+    return None
+
+
+def _values_of(response: NewSessionResponse | LoadSessionResponse, category: str) -> list[str]:
+    """Return the values that an option may have."""
+    option = _option(response, category)
+    values: list[str] = []
+    for one in option.options if option is not None else ():
+        group = one.options if isinstance(one, SessionConfigSelectGroup) else [one]
+        values += [each.value for each in group]
+    return values
+
+
+def _tokens(usage: AgentUsage) -> Usage:
+    """Return the tokens of a turn: some agents count cached tokens as input, others don't."""
+    rest = usage.total_tokens - usage.output_tokens - (usage.thought_tokens or 0)
+    prompt = max(usage.input_tokens, rest)
+    cached = min(usage.cached_read_tokens or 0, prompt)
+    return Usage(prompt, usage.output_tokens, cached)

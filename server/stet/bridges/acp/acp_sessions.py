@@ -1,0 +1,115 @@
+"""The chats of one server with other agents, each with a process of its own."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from stet.agent.session import Session
+from stet.agent.turn import Mode, Turn, TurnFailed
+from stet.agent.turn_runner import TurnChannel
+from stet.bridges.acp.acp_session import AcpSession, Sent
+from stet.bridges.acp.agent_process import Spawn
+from stet.bridges.acp.profiles import UnknownAgent, find_agent
+from stet.bridges.session_view import SessionView
+from stet.llm.model import CHARACTERS_PER_TOKEN
+from stet.privacy.request_log import Recipient, RequestRecord, short_names
+from stet.review.ledger import ReviewLedger
+from stet.workspace.workspace import Workspace
+
+MAX_PROCESSES = 8
+"""The most programs of agents that run without a turn; the one unused for longest is ended."""
+
+
+class AcpSessions:
+    """All sessions of one server; used on the event loop only."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        *,
+        number: Callable[[], int],
+        spawn: Spawn,
+    ) -> None:
+        """Create no session yet.
+
+        Args:
+            workspace: The open documents, the files and the settings.
+            ledger: The proposals.
+            number: Returns the number of a new turn; it blocks.
+            spawn: Starts a task.
+        """
+        self._workspace = workspace
+        self._ledger = ledger
+        self._number = number
+        self._spawn = spawn
+        self._sessions: dict[tuple[str, str], AcpSession] = {}
+
+    async def run(self, turn: Turn, session: Session, channel: TurnChannel) -> Turn:
+        """Run a turn of the agent that it names to its end.
+
+        Raises:
+            TurnFailed: If the agent is unknown or fails.
+        """
+        if turn.ask.mode is Mode.REWRITE:
+            raise TurnFailed(f"The agent {turn.agent} can't answer in the mode 'rewrite'.")
+        settings = self._workspace.settings.agents
+        try:
+            agent = await asyncio.to_thread(find_agent, turn.agent, settings)
+        except UnknownAgent as error:
+            raise TurnFailed(str(error)) from error
+        key = turn.ask.chat, turn.agent
+        one = self._sessions.pop(key, None)
+        if one is None or one.agent != agent:
+            if one is not None:
+                await one.close()
+            view = SessionView(
+                self._workspace, self._ledger, self._number, agent.name, turn.ask.chat
+            )
+            one = AcpSession(agent, view, self._workspace, self._spawn, self._recorder(turn))
+        self._sessions[key] = one  # the latest one last
+        await self._limit()
+        return await one.run(replace(turn, model=agent.name), session, channel)
+
+    def states(self) -> dict[str, str]:
+        """Return by name of the agent whether it is `working`, `ready`, or `off`."""
+        found: dict[str, str] = {}
+        for (_, name), one in self._sessions.items():
+            state = "working" if one.is_working else "ready" if one.is_running else "off"
+            found[name] = max(found.get(name, ""), state)  # the letters are in this order
+        return found
+
+    async def close(self) -> None:
+        """End all programs."""
+        sessions, self._sessions = list(self._sessions.values()), {}
+        for one in sessions:
+            await one.close()
+
+    async def _limit(self) -> None:
+        """End programs that have not been used for longest."""
+        idle = [one for one in self._sessions.values() if one.is_running and not one.is_working]
+        for one in idle[: max(0, len(idle) - MAX_PROCESSES)]:
+            await one.close()
+
+    def _recorder(self, turn: Turn) -> Callable[[Sent], None]:
+        """Return a function that adds what is sent to the request log."""
+        chat, name = turn.ask.chat, turn.agent
+
+        def record(sent: Sent) -> None:
+            self._workspace.request_log.add(
+                RequestRecord(
+                    self._workspace.snapshot().system.now(),
+                    Recipient.AGENT,
+                    host="",
+                    model=name,
+                    turn=sent.turn,
+                    chat=chat,
+                    parts=short_names(list(sent.parts)),
+                    characters=sent.n_characters,
+                    tokens=-(-sent.n_characters // CHARACTERS_PER_TOKEN),
+                    kinds=sent.kinds,
+                    is_open=sent.is_open,
+                )
+            )
+
+        return record

@@ -1,0 +1,109 @@
+"""The agents that answer over the Agent Client Protocol; their parts are imported at first use."""
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from stet.agent.agent_events import RoundStarted
+from stet.agent.turn import TurnFailed
+from stet.lsp.tasks import Tasks
+from stet.review.ledger import ReviewLedger
+from stet.settings.values import AgentsSettings
+from stet.storage.state_store import StateStore
+from stet.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from stet.agent.session import Session
+    from stet.agent.turn import Turn
+    from stet.agent.turn_runner import TurnChannel
+    from stet.bridges.acp.acp_sessions import AcpSessions
+    from stet.bridges.acp.profiles import ConfiguredAgent
+
+
+class ExternalAgents:
+    """The external agents of one server; used on the event loop only."""
+
+    def __init__(
+        self, workspace: Workspace, ledger: ReviewLedger, store: StateStore, tasks: Tasks
+    ) -> None:
+        """Start no agent.
+
+        Args:
+            workspace: The documents and the settings.
+            ledger: The proposals.
+            store: Numbers the turns.
+            tasks: Starts tasks.
+        """
+        self._workspace = workspace
+        self._ledger = ledger
+        self._store = store
+        self._tasks = tasks
+        self._sessions: AcpSessions | None = None
+        self._configured: tuple[ConfiguredAgent, ...] = ()
+
+    async def run(self, turn: "Turn", session: "Session", channel: "TurnChannel") -> "Turn":
+        """Run a turn of the agent that it names to its end.
+
+        Raises:
+            TurnFailed: If the agent is unknown or fails.
+        """
+        channel.emit(RoundStarted(turn, 1, 1))
+        try:
+            create = await asyncio.to_thread(_import_sessions)
+        except ImportError as error:
+            raise TurnFailed(
+                f"A package that other agents need can't be loaded ({error}). Install "
+                "`stet-lsp[agents]` in Stet's environment."
+            ) from error
+        if self._sessions is None:
+            number = partial(self._store.number, "turn")
+            self._sessions = create(
+                self._workspace, self._ledger, number=number, spawn=self._tasks.spawn
+            )
+        return await self._sessions.run(turn, session, channel)
+
+    def settings_changed(self) -> None:
+        """Read the profiles of the configured agents."""
+        settings = self._workspace.settings.agents
+        if settings.servers or self._configured:
+            self._tasks.start(self._read(settings), "profiles of agents")
+
+    def to_json(self) -> list[dict[str, str]]:
+        """Return `agents` of `stet.status`."""
+        states = self._sessions.states() if self._sessions is not None else {}
+        return [
+            {
+                "name": one.name,
+                "state": states.get(one.name, "off"),
+                "capture": one.profile.capture,
+                "isolation": "none",
+            }
+            for one in self._configured
+        ]
+
+    async def close(self) -> None:
+        """End all agents."""
+        if self._sessions is not None:
+            await self._sessions.close()
+
+    async def _read(self, settings: AgentsSettings) -> None:
+        self._configured = await asyncio.to_thread(_configured_agents, settings)
+
+
+def _import_sessions() -> "type[AcpSessions]":
+    from stet.bridges.acp.acp_sessions import AcpSessions
+
+    return AcpSessions
+
+
+def _configured_agents(settings: AgentsSettings) -> "tuple[ConfiguredAgent, ...]":
+    """Return the agents of the settings that have a program. Blocks on the disk."""
+    from stet.bridges.acp.profiles import UnknownAgent, find_agent
+
+    found = []
+    for server in settings.servers:
+        try:
+            found.append(find_agent(server.name, settings))
+        except UnknownAgent:
+            continue  # a question to it reports this
+    return tuple(found)
