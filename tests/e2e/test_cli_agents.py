@@ -1,8 +1,10 @@
 """`stet agents`: what is installed into the settings of Claude Code, and removed again."""
 
 import json
+import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +227,23 @@ def test_file_of_stet_is_written_and_removed(name: str, place: str, shell: Shell
     assert "exists and is not Stet's" in refused.stderr
     assert shell.run("agents", "uninstall", name, "--write").returncode == 0
     assert path.read_text() == "mine"
+
+
+def test_hooks_of_copilot_run_for_its_file_tools_and_only_where_stet_is_installed(
+    shell: Shell,
+) -> None:
+    assert shell.run("agents", "install", "copilot", "--write").returncode == 0
+    path = Path(shell.env["HOME"], ".copilot", "hooks", "stet.json")
+    hooks = json.loads(path.read_text())["hooks"]
+    matchers = {event: entries[0].get("matcher") for event, entries in hooks.items()}
+    of_tools = ("preToolUse", "postToolUse", "postToolUseFailure")
+    assert {event for event, matcher in matchers.items() if matcher} == set(of_tools)
+    assert {matchers[event] for event in of_tools} == {"view|edit|create|apply_patch"}
+    command = hooks["preToolUse"][0]["bash"]
+    run = partial(subprocess.run, input="{}", capture_output=True, text=True, check=True)
+    assert run(["sh", "-c", command]).stdout == "{}"
+    gone = command.replace(str(Path(sys.executable).parent), "/nowhere")
+    assert run(["sh", "-c", gone]).stdout == ""
 
 
 def test_unknown_agent_is_refused(shell: Shell) -> None:

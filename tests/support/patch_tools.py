@@ -61,9 +61,9 @@ class PatchAgent:
         decision: dict[str, Any] = answer.get("hookSpecificOutput", answer)
         return decision
 
-    async def prompt(self) -> str:
+    async def prompt(self, text: str = "Go.") -> str:
         """Begin a turn; return what the model is sent beside the prompt."""
-        return str((await self.hook("UserPromptSubmit", prompt="Go.")).get("additionalContext", ""))
+        return str((await self.hook("UserPromptSubmit", prompt=text)).get("additionalContext", ""))
 
     async def patch(self, *lines: str) -> Patched:
         """Apply a patch, of which these are the lines between begin and end."""

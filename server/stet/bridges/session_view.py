@@ -117,7 +117,7 @@ class SessionView:
         return path is not None and any(path.is_relative_to(root.path) for root in roots)
 
     async def read(self, uri: str) -> SessionText | None:
-        """Return a file as the session sees it, or None if the file is not text or too large.
+        """Return a file as the session sees it; None for a folder, and a file without usable text.
 
         Raises:
             ViewError: If the privacy settings hide the file.
@@ -136,7 +136,7 @@ class SessionView:
         try:
             document = await self._proposer.reader.document_at(uri)
         except NotShown as refused:
-            if refused.rule in NO_TEXT or refused.rule == "unreadable":
+            if refused.rule in NO_TEXT | {"unreadable", "special"}:
                 return None
             if refused.rule == "missing":
                 return SessionText(None)

@@ -38,6 +38,7 @@ class AgentHooks:
         name: The name of the agent on the command line, the author of its hunks.
         tools: The tools that are redirected, by name.
         session_key: The field of an event with the id of the session.
+        parent_key: The field with the id of the session that has started this one as a subagent.
         tool_key: The field with the name of a tool.
         input_key: The field with the input of a tool.
         prompt: The event of a prompt of the user, with which a turn begins.
@@ -53,6 +54,7 @@ class AgentHooks:
     name: str
     tools: Mapping[str, FileTool]
     session_key: str = "session_id"
+    parent_key: str = "parent_id"
     tool_key: str = "tool_name"
     input_key: str = "tool_input"
     prompt: str = "UserPromptSubmit"
@@ -102,6 +104,7 @@ _COPILOT = AgentHooks(
         "apply_patch": FileTool(ToolAction.PATCH, ""),
     },
     session_key="sessionId",
+    parent_key="parentAgentId",
     tool_key="toolName",
     input_key="toolArgs",
     prompt="userPromptSubmitted",

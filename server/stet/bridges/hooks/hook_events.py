@@ -1,8 +1,10 @@
 """Answers the events of hooks: which tool calls are redirected, and what the agent is sent."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeGuard
 
 from stet.bridges.hooks.agent_hooks import AgentHooks, FileTool, ToolAction
 from stet.bridges.hooks.hook_session import (
@@ -22,6 +24,10 @@ INTRODUCTION = (
     "write these files by shell. Shell commands and searches see the saved files."
 )
 """The first text for a session; `{folders}` are the folders of the workspace."""
+MAX_FILES = 100
+"""The most files of a prompt that are looked at."""
+_NOT_READ = Denied("The edit was not made: Stet can't read which file it is for.")
+_MENTION = re.compile(r'@"?([^\s"]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,12 @@ class _FileToolCall:
 
 
 async def handle_event(
-    hooks: AgentHooks, session: HookSession, event: Mapping[str, Any], introduction: str
+    hooks: AgentHooks,
+    session: HookSession,
+    event: Mapping[str, Any],
+    introduction: str,
+    *,
+    is_subagent: bool,
 ) -> object:
     """Handle an event of a session; return the JSON that the agent reads.
 
@@ -57,54 +68,72 @@ async def handle_event(
         session: The session of the event.
         event: The input of the hook.
         introduction: A text for the first prompt of the session, or "".
+        is_subagent: Whether a subagent of the session has sent the event: its prompt is the
+            agent's, and begins no turn.
     """
     kind = str(event.get("hook_event_name"))
+    if kind == hooks.prompt and is_subagent:
+        return _context(hooks, kind, introduction)
     if kind == hooks.prompt:
         news = await session.begin_turn()
-        unsaved = await session.unsaved_changes() if hooks.reads_by_shell else ""
-        return _context(hooks, kind, introduction, news, unsaved)
-    if kind not in hooks.tool_events or (call := _tool_call(hooks, event)) is None:
-        return {}
-    if kind == hooks.before:
-        return await _before(hooks, session, call)
-    if kind == hooks.after:
-        return _context(hooks, kind, await _after(session, call))
-    if call.tool.action is ToolAction.PATCH:
-        return {}
-    return _context(hooks, kind, await session.advice(absolute_path(call.folder, call.value)))
-
-
-def _tool_call(hooks: AgentHooks, event: Mapping[str, Any]) -> _FileToolCall | None:
-    """Return the call of an event, or None if it neither reads nor changes files."""
-    name, given = event.get(hooks.tool_key), event.get(hooks.input_key)
+        sent = None if hooks.reads_by_shell else _sent_files(event)
+        return _context(hooks, kind, introduction, news, await session.unsaved_changes(sent))
+    name = event.get(hooks.tool_key)
     tool = hooks.tools.get(name) if isinstance(name, str) else None
-    if tool is None:
-        return None
+    if tool is None or kind not in hooks.tool_events:
+        return {}
+    call = _tool_call(tool, event.get(hooks.input_key), event.get("cwd"))
+    if kind == hooks.before:
+        return await _before(hooks, session, tool, call)
+    return _context(hooks, kind, await _after(session, call, is_done=kind == hooks.after))
+
+
+def _sent_files(event: Mapping[str, Any]) -> list[Path]:
+    """Return the files of a prompt, of which the agent sends the saved text to its model."""
+    prompt, files = event.get("prompt"), event.get("files")
+    named = [one.rstrip(".,:;!?)") for one in _MENTION.findall(prompt)] if _is_text(prompt) else []
+    named += files if isinstance(files, list) else []
+    return [absolute_path(event.get("cwd"), one) for one in named[:MAX_FILES] if _is_text(one)]
+
+
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and "\0" not in value
+
+
+def _tool_call(tool: FileTool, given: object, folder: object) -> _FileToolCall | None:
+    """Return the call of a tool, or None if it names no file."""
     value = given.get(tool.argument) if isinstance(given, Mapping) else given
     is_expected = isinstance(given, Mapping) == bool(tool.argument)
-    if not is_expected or not isinstance(value, str) or not value:
+    if not is_expected or not _is_text(value) or not value:
         return None
-    return _FileToolCall(tool, given, value, event.get("cwd"))
+    return _FileToolCall(tool, given, value, folder)
 
 
-async def _before(hooks: AgentHooks, session: HookSession, call: _FileToolCall) -> object:
-    if call.tool.action is ToolAction.PATCH:
+async def _before(
+    hooks: AgentHooks, session: HookSession, tool: FileTool, call: _FileToolCall | None
+) -> object:
+    if call is None:
+        return {} if tool.action is ToolAction.READ else _decision(hooks, _NOT_READ, None)
+    if tool.action is ToolAction.PATCH:
         redirected = await redirect_patch(session, call.folder, call.value)
         return _decision(hooks, redirected.decision, call.with_value(redirected.text))
     path = absolute_path(call.folder, call.value)
-    before = session.before_write if call.tool.action is ToolAction.WRITE else session.before_read
+    before = session.before_write if tool.action is ToolAction.WRITE else session.before_read
     decision = await before(path)
     copy = str(decision.path) if isinstance(decision, Redirected) else call.value
     return _decision(hooks, decision, call.with_value(copy))
 
 
-async def _after(session: HookSession, call: _FileToolCall) -> str:
-    """Propose what a tool has changed; return a sentence for the agent."""
+async def _after(session: HookSession, call: _FileToolCall | None, *, is_done: bool) -> str:
+    """Propose what a tool has changed, or advise after its failure; return what the agent reads."""
+    if call is None:
+        return ""
     if call.tool.action is ToolAction.PATCH:
-        return await propose_patch(session, call.folder, call.value)
-    if call.tool.action is ToolAction.WRITE:
-        return await session.after_write(absolute_path(call.folder, call.value))
-    return ""
+        return await propose_patch(session, call.folder, call.value) if is_done else ""
+    path = absolute_path(call.folder, call.value)
+    if not is_done:
+        return await session.advice(path)
+    return await session.after_write(path) if call.tool.action is ToolAction.WRITE else ""
 
 
 def _decision(hooks: AgentHooks, decision: ToolDecision, updated: object) -> object:

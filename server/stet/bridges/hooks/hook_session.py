@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -107,9 +107,12 @@ class HookSession:
             return PASSED
         return await self._redirect(located, view, note)
 
-    async def unsaved_changes(self) -> str:
-        """Return how the editor's text differs from the saved files, or ""."""
-        return await unsaved_changes(self._workspace)
+    async def unsaved_changes(self, paths: Sequence[Path] | None = None) -> str:
+        """Return how the editor's text differs from the saved files, or ""; None for all files."""
+        if paths is None:
+            return await unsaved_changes(self._workspace)
+        located = [await self._locate(path) for path in paths]
+        return await unsaved_changes(self._workspace, [one.uri for one in located if one])
 
     async def before_write(
         self, path: Path, fits: Callable[[str], bool] | None = None

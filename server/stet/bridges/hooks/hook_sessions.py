@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from stet.bridges.hooks.agent_hooks import AGENTS
+from stet.bridges.hooks.agent_hooks import AGENTS, AgentHooks
 from stet.bridges.hooks.hook_events import INTRODUCTION, handle_event
 from stet.bridges.hooks.hook_session import HookSession
 from stet.bridges.hooks.shadow_folder import ShadowFolder
@@ -19,6 +20,8 @@ from stet.workspace.workspace import Workspace
 
 MAX_SESSIONS = 32
 """The most sessions; the oldest is forgotten."""
+MAX_SUBAGENTS = 1000
+"""The most subagents of which the session is known."""
 _SESSION_ID = re.compile(r"[\w-]{1,100}")
 
 
@@ -59,6 +62,7 @@ class HookSessions:
         self._tell = tell
         self._warn = warn
         self._sessions: dict[tuple[str, str], HookSession] = {}
+        self._parents: dict[tuple[str, str], str] = {}
         self._is_closed = False
 
     async def handle(self, agent: str, event: object) -> object:
@@ -71,22 +75,24 @@ class HookSessions:
             raise InvalidEvent("Stet is ending")
         if (hooks := AGENTS.get(agent)) is None:
             raise InvalidEvent(f"there is no agent {agent!r}; known: {', '.join(sorted(AGENTS))}")
-        if not isinstance(event, Mapping) or not _SESSION_ID.fullmatch(
-            str(event.get(hooks.session_key, ""))
-        ):
+        if not isinstance(event, Mapping) or not _is_id(event.get(hooks.session_key)):
             raise InvalidEvent(f"an event is an object with a {hooks.session_key}")
-        key = agent, str(event[hooks.session_key])
+        key, is_subagent = self._session_of(hooks, event)
         kind = event.get("hook_event_name")
+        if is_subagent and kind in {hooks.turn_end, hooks.session_end}:
+            return {}
         if kind == hooks.session_end:
             await self._rest(key)
             return {}
         is_new = key not in self._sessions
         session = self._sessions.get(key) or await self._begin(key)
         async with session.lock:
-            if is_new and kind != hooks.prompt:
+            if is_new and (is_subagent or kind != hooks.prompt):
                 await session.begin_turn()
-            introduction = self._introduction() if is_new else ""
-            answer = await handle_event(hooks, session, event, introduction)
+            introduction = self._introduction() if is_new or is_subagent else ""
+            answer = await handle_event(
+                hooks, session, event, introduction, is_subagent=is_subagent
+            )
             self._report(agent, session, is_end=kind == hooks.turn_end)
         return answer
 
@@ -98,6 +104,22 @@ class HookSessions:
                 await self._rest(key)
             with suppress(OSError):
                 await asyncio.to_thread(self._folder.rmdir)
+
+    def _session_of(
+        self, hooks: AgentHooks, event: Mapping[str, Any]
+    ) -> tuple[tuple[str, str], bool]:
+        """Return the key of an event's session, and whether the event is that of a subagent.
+
+        A subagent has the view of the session that has started it.
+        """
+        key, parent = (hooks.name, str(event[hooks.session_key])), event.get(hooks.parent_key)
+        if not _is_id(parent) or parent == key[1]:
+            return key, False
+        root = hooks.name, self._parents.get((hooks.name, str(parent)), str(parent))
+        self._parents[key] = root[1]
+        if len(self._parents) > MAX_SUBAGENTS:
+            del self._parents[next(iter(self._parents))]
+        return root, root != key
 
     async def _begin(self, key: tuple[str, str]) -> HookSession:
         agent, session_id = key
@@ -130,3 +152,7 @@ class HookSessions:
         if is_end and session.hunks:
             self._tell(f"Stet: {agent} proposed {counted(len(session.hunks), 'hunk')} to review.")
             session.hunks.clear()
+
+
+def _is_id(value: object) -> bool:
+    return _SESSION_ID.fullmatch(str(value)) is not None and value is not None

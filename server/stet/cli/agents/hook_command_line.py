@@ -12,8 +12,12 @@ def hook_command(agent: str, event: str = "") -> str:
         agent: The name of the agent.
         event: The name of the event, for an agent that does not send it.
     """
-    program = Path(sys.executable).with_name("stet")
-    return shlex.join(filter(None, (str(program), "hook", agent, event)))
+    return shlex.join(filter(None, (str(stet_program()), "hook", agent, event)))
+
+
+def stet_program() -> Path:
+    """Return the path of this `stet`."""
+    return Path(sys.executable).with_name("stet")
 
 
 def is_hook_command(text: object, agent: str) -> bool:

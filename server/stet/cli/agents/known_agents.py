@@ -2,7 +2,7 @@
 
 import json
 import os
-import sys
+import shlex
 from importlib import resources
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from stet.bridges.hooks.agent_hooks import AGENTS, AgentHooks
 from stet.cli.agents.agent_setup import BY_SHELL, AgentSetup, file_of_stet
 from stet.cli.agents.claude_settings import HOOK_SECONDS, claude_settings
 from stet.cli.agents.codex_config import codex_config
-from stet.cli.agents.hook_command_line import hook_command
+from stet.cli.agents.hook_command_line import hook_command, stet_program
 
 _READS_DISK = "reads the saved files: its prompts name the unsaved text of the editor"
 
@@ -43,13 +43,18 @@ def _copilot() -> AgentSetup:
 
 
 def _copilot_hooks(agent: AgentHooks) -> str:
-    """Return the file with the hooks: the program does not send the name of an event."""
+    """Return the file with the hooks: the program does not send the name of an event.
+
+    It denies each tool whose hook can't be started; so the hook does nothing without its program.
+    """
+    program = shlex.quote(str(stet_program()))
     hooks = {
         event: [
             {
                 "type": "command",
-                "bash": hook_command(agent.name, event),
+                "bash": f"[ ! -x {program} ] || {hook_command(agent.name, event)}",
                 "timeoutSec": HOOK_SECONDS,
+                **({"matcher": "|".join(agent.tools)} if event in agent.tool_events else {}),
             }
         ]
         for event in agent.events
@@ -60,7 +65,6 @@ def _copilot_hooks(agent: AgentHooks) -> str:
 def _opencode() -> AgentSetup:
     folder = _folder("XDG_CONFIG_HOME", ".config") / "opencode"
     source = resources.files("stet.cli.agents") / "opencode_plugin.js"
-    program = Path(sys.executable).with_name("stet")
-    text = source.read_text(encoding="utf-8").replace('"STET"', json.dumps(str(program)))
+    text = source.read_text(encoding="utf-8").replace('"STET"', json.dumps(str(stet_program())))
     file = file_of_stet(folder / "plugin" / "stet.js", text, "Stet's plugin for OpenCode")
     return AgentSetup("opencode", "OpenCode", "opencode", "1.18.33", (file,))
