@@ -89,6 +89,11 @@ class SessionView:
         self._proposer = self._new_turn(f"{agent}-0")
 
     @property
+    def proposer(self) -> Proposer:
+        """What the session reads and proposes with in the present turn."""
+        return self._proposer
+
+    @property
     def hunks(self) -> tuple[Hunk, ...]:
         """The hunks of the session, in any state."""
         return self._ledger.hunks(chat=self.chat)

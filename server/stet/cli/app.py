@@ -350,7 +350,25 @@ def model_remove(
     finish(lambda: model_command.remove(name))
 
 
-AgentArgument = Annotated[str, typer.Argument(metavar="NAME", help="The agent: claude.")]
+@app.command()
+def mcp(
+    *,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="The folder of the workspace. Default: the current folder."),
+    ] = None,
+    server: Annotated[
+        int, typer.Option(help="The process id of the server to use. Default: the newest.")
+    ] = 0,
+) -> None:
+    """Run an MCP server on stdin and stdout, by which any agent proposes edits to your editor."""
+    from stet.cli.agents import mcp_command  # late, as above
+
+    finish(lambda: mcp_command.serve(root, server))
+
+
+AGENT_HELP = "The agent: claude, codex, copilot or opencode."
+AgentArgument = Annotated[str, typer.Argument(metavar="NAME", help=AGENT_HELP)]
 WriteOption = Annotated[bool, typer.Option("--write", help="Write the agent's user settings.")]
 
 

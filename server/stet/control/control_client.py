@@ -7,6 +7,7 @@ import json
 import os
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,11 @@ class ControlClient:
         """Close the connection: the server stops what waits for this client."""
         self._stream.close()
         self._socket.close()
+
+    def abort(self) -> None:
+        """End a request that waits in another thread; that thread gets `ServerLost`."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def request(self, method: str, *params: object) -> Any:
         """Send a request and return its result.

@@ -24,6 +24,7 @@ from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from stet.bridges.hooks.hook_sessions import HookSessions
+    from stet.bridges.mcp.mcp_session import McpSessions
 
 COMMANDS = (
     "stet.status",
@@ -47,6 +48,7 @@ class ControlMethods:
         ledger: ReviewLedger,
         run_command: RunCommand,
         hooks: "Callable[[], Awaitable[HookSessions]]",
+        mcp: "Callable[[], Awaitable[McpSessions]]",
     ) -> None:
         """Create the methods.
 
@@ -54,9 +56,11 @@ class ControlMethods:
             workspace: The open documents.
             ledger: The proposals.
             run_command: Runs a command by name, as if the editor had sent the arguments.
-            hooks: Returns the sessions of other agents.
+            hooks: Returns the sessions of other agents that call hooks.
+            mcp: Returns the sessions of MCP clients.
         """
         self._hooks = hooks
+        self._mcp = mcp
         self._workspace = workspace
         self._ledger = ledger
         self._run_command = run_command
@@ -68,6 +72,7 @@ class ControlMethods:
             "control.hasOpen": self._has_open,
             "control.hook": self._hook,
             "control.text": self._text,
+            "control.tool": self._tool,
             "control.wait": self._wait,
         }
         for name in COMMANDS:
@@ -105,15 +110,28 @@ class ControlMethods:
         with report_as(InvalidParams, InvalidEvent):
             return await sessions.handle(agent, event)
 
-    async def _wait(self, params: tuple[object, ...]) -> list[dict[str, object]]:
-        """Return `hunks` as `stet.proposals` does, as soon as none of them is in one of `states`.
+    async def _tool(self, params: tuple[object, ...]) -> object:
+        """Return the result of a `tool` with `arguments` that the `client` of a `session` calls."""
+        with CommandArguments("control.tool", params) as arguments:
+            session, client = arguments.required("session"), arguments.text("client") or ""
+            tool, given = arguments.required("tool"), arguments.mapping("arguments") or {}
+        sessions = await self._mcp()  # imports in a thread what the next line needs
+        from stet.bridges.mcp.mcp_session import McpRefused
 
-        After `seconds` the hunks are returned as they are.
+        with report_as(InvalidParams, McpRefused):
+            return await sessions.call(session, client, tool, given)
+
+    async def _wait(self, params: tuple[object, ...]) -> list[dict[str, object]]:
+        """Return `hunks` as `stet.proposals` does, as soon as few of them are in one of `states`.
+
+        `left` is the most that may be, 0 by default. After `seconds` the hunks are returned as they
+        are.
         """
         with CommandArguments("control.wait", params) as arguments:
             ids = arguments.texts("hunks")
             names = arguments.texts("states")
             seconds = arguments.number("seconds") or MAX_WAIT_SECONDS
+            left = arguments.whole("left") or 0
         with report_as(InvalidParams, ValueError):
             states = {HunkState(one) for one in names}
         hunks = [find_hunk(self._ledger, hunk_id) for hunk_id in ids]
@@ -125,7 +143,7 @@ class ControlMethods:
         self._ledger.subscribe(note)
         try:
             async with asyncio.timeout(min(seconds, MAX_WAIT_SECONDS)):
-                while any(self._ledger.hunk(hunk.id).state in states for hunk in hunks):
+                while sum(self._ledger.hunk(hunk.id).state in states for hunk in hunks) > left:
                     changed.clear()
                     await changed.wait()
         except TimeoutError:

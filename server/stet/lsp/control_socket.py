@@ -21,8 +21,10 @@ from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from stet.bridges.hooks.hook_sessions import HookSessions
+    from stet.bridges.mcp.mcp_session import McpSessions
     from stet.control.control_server import ControlServer
     from stet.lsp.control_methods import RunCommand
+    from stet.search.word_search import Searcher
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +42,7 @@ class ControlSocket:
         client: Client,
         system: System,
         *,
+        searcher: "Searcher",
         run_command: "RunCommand",
         spawn: Spawn,
     ) -> None:
@@ -51,6 +54,7 @@ class ControlSocket:
             store: Numbers the turns of other agents.
             client: Shows messages about the work of other agents.
             system: Names the runtime folder.
+            searcher: Finds passages for other agents.
             run_command: Runs a command by name, as if the editor had sent it.
             spawn: Starts a task.
         """
@@ -63,6 +67,8 @@ class ControlSocket:
         self._spawn = spawn
         self._server: ControlServer | None = None
         self._hooks: HookSessions | None = None
+        self._searcher = searcher
+        self._mcp: McpSessions | None = None
         self._folder = Path()
         self._in_order = asyncio.Lock()
 
@@ -118,7 +124,11 @@ class ControlSocket:
         from stet.lsp.control_methods import ControlMethods
 
         methods = ControlMethods(
-            self._workspace, self._ledger, self._run_command, self._hook_sessions
+            self._workspace,
+            self._ledger,
+            self._run_command,
+            self._hook_sessions,
+            self._mcp_sessions,
         )
         return ControlServer(methods.table, self._spawn, __version__)
 
@@ -139,6 +149,18 @@ class ControlSocket:
             )
         return self._hooks
 
+    async def _mcp_sessions(self) -> "McpSessions":
+        """Return the sessions of MCP clients."""
+        sessions = await asyncio.to_thread(_import_mcp)
+        if self._mcp is None:
+            self._mcp = sessions(
+                self._workspace,
+                self._ledger,
+                self._searcher,
+                number=partial(self._store.number, "turn"),
+            )
+        return self._mcp
+
     def _roots(self) -> list[str]:
         """Return the real paths of the folders that the editor has named. Blocks on the disk."""
         if not self._workspace.folders:
@@ -150,3 +172,9 @@ def _import_hooks() -> "type[HookSessions]":
     from stet.bridges.hooks.hook_sessions import HookSessions
 
     return HookSessions
+
+
+def _import_mcp() -> "type[McpSessions]":
+    from stet.bridges.mcp.mcp_session import McpSessions
+
+    return McpSessions

@@ -186,6 +186,7 @@ class Background:
             documents.store,
             client,
             system,
+            searcher=self.index,
             run_command=run_command,
             spawn=server.tasks.spawn,
         )
