@@ -20,6 +20,7 @@ from tests.parts import (
     emacs,
     helix,
     human_eval,
+    mcp_programs,
     medium_model,
     neovim,
     opencode,
@@ -40,6 +41,8 @@ PARTS: dict[str, Callable[[], object]] = {
     "Claude Code": claude_code.claude_code,
     "Codex": codex.codex,
     "Copilot CLI": copilot_cli.copilot_cache,
+    "the conformance tests of MCP": mcp_programs.conformance,
+    "MCP Inspector": mcp_programs.inspector,
     "HumanEval": human_eval.ensure,
 }
 LONG_PARTS: dict[str, Callable[[], object]] = {"the local model `medium`": medium_model.ensure}
