@@ -19,15 +19,20 @@ _IFF_UP = 1
 def main(channel_number: int, *, raises: bool) -> None:
     """Become the program that the channel names."""
     if raises:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            request = struct.pack("16sh22x", b"lo", _IFF_UP)
-            fcntl.ioctl(any_socket, _SIOCSIFFLAGS, request)
+        raise_loopback()
     with socket.socket(fileno=channel_number) as channel:
         with socket.create_server(("127.0.0.1", 0)) as listening:
             socket.send_fds(channel, [b"."], [listening.fileno()])
         with channel.makefile(encoding="utf-8") as lines:
             command = json.loads(lines.readline())
     os.execve(command["argv"][0], command["argv"], command["env"])
+
+
+def raise_loopback() -> None:
+    """Bring the loopback interface up."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        request = struct.pack("16sh22x", b"lo", _IFF_UP)
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, request)
 
 
 if __name__ == "__main__":

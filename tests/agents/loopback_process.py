@@ -86,10 +86,7 @@ class LoopbackProcess:
         Raises:
             TimeoutError: After `SECONDS`.
         """
-        proxies = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), _CLOSED)
-        proxies |= {name.upper(): value for name, value in proxies.items()}
-        passed = {"no_proxy": "127.0.0.1,localhost", "NO_PROXY": "127.0.0.1,localhost"}
-        given = {"argv": list(command), "env": {**proxies, **passed, **environment}}
+        given = {"argv": list(command), "env": {**network_variables(), **environment}}
         self._channel.sendall(json.dumps(given).encode() + b"\n")
         async with asyncio.timeout(SECONDS):
             output, errors = await self._process.communicate()
@@ -99,6 +96,13 @@ class LoopbackProcess:
             output.decode(errors="replace"),
             errors.decode(errors="replace"),
         )
+
+
+def network_variables() -> dict[str, str]:
+    """Return the variables that lead a program to loopback only, if it heeds them."""
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), _CLOSED)
+    proxies |= {name.upper(): value for name, value in proxies.items()}
+    return {**proxies, "no_proxy": "127.0.0.1,localhost", "NO_PROXY": "127.0.0.1,localhost"}
 
 
 @cache

@@ -84,40 +84,53 @@ async def check_review(
             in the result of the first read.
     """
     (scene.workspace / "b.txt").write_text(SAVED["b.txt"])
-    a, b, new = (scene.workspace / name for name in ("a.txt", "b.txt", "new.txt"))
     async with FakeEditor.start(scene.workspace, env=runtime(scene)) as editor:
-        editor.open("a.txt")
-        editor.change("a.txt", "one\n", "one, unsaved\n")
+        await play_review(editor, scene, author, tools, run, sees_unsaved=sees_unsaved)
+
+
+async def play_review(
+    editor: FakeEditor,
+    scene: Scene,
+    author: str,
+    tools: AgentTools,
+    run: Run,
+    *,
+    sees_unsaved: str = "",
+) -> None:
+    """Play the scenario in an editor; the arguments are those of `check_review`."""
+    a, b, new = (scene.workspace / name for name in ("a.txt", "b.txt", "new.txt"))
+    editor.open("a.txt")
+    editor.change("a.txt", "one\n", "one, unsaved\n")
+    editor.flush()
+    await editor.command("stet.proposals")
+
+    def type_a_line() -> None:
+        editor.change("a.txt", "one, unsaved\n", "one, unsaved\ntyped\n")
         editor.flush()
-        await editor.command("stet.proposals")
 
-        def type_a_line() -> None:
-            editor.change("a.txt", "one, unsaved\n", "one, unsaved\ntyped\n")
-            editor.flush()
+    calls = [
+        tools.read(a),
+        tools.edit(a, "two", "2"),
+        tools.read(b),
+        tools.edit(b, "red", "RED"),
+        tools.edit(b, "blue", "BLUE"),
+        tools.create(new, "new"),
+    ]
+    script = ScriptWithUser([*calls, say("Done.")], type_a_line)
+    await run(script, False)
+    first = script.requests[1]
+    seen = "\n".join(first.texts) if sees_unsaved else first.results[0]
+    assert (sees_unsaved or "one, unsaved") in seen
+    assert texts(scene.workspace) == SAVED
 
-        calls = [
-            tools.read(a),
-            tools.edit(a, "two", "2"),
-            tools.read(b),
-            tools.edit(b, "red", "RED"),
-            tools.edit(b, "blue", "BLUE"),
-            tools.create(new, "new"),
-        ]
-        script = ScriptWithUser([*calls, say("Done.")], type_a_line)
-        await run(script, False)
-        first = script.requests[1]
-        seen = "\n".join(first.texts) if sees_unsaved else first.results[0]
-        assert (sees_unsaved or "one, unsaved") in seen
-        assert texts(scene.workspace) == SAVED
-
-        listed = await _decide(editor, author)
-        await _decided(editor, len(listed))
-        second = Script([say("Seen.")])
-        await run(second, True)
-        news = "\n".join(second.requests[0].texts)
-        assert "red is a name" in news
-        assert "navy" in news
-        assert {name: editor.text(name) for name in TYPED} == TYPED
+    listed = await _decide(editor, author)
+    await _decided(editor, len(listed))
+    second = Script([say("Seen.")])
+    await run(second, True)
+    news = "\n".join(second.requests[0].texts)
+    assert "red is a name" in news
+    assert "navy" in news
+    assert {name: editor.text(name) for name in TYPED} == TYPED
 
 
 async def _decide(editor: FakeEditor, author: str) -> list[Any]:

@@ -18,12 +18,14 @@ from tests.parts import (
     codex,
     copilot_cli,
     emacs,
+    gemini_cli,
     helix,
     human_eval,
     mcp_programs,
     medium_model,
     neovim,
     opencode,
+    qwen_code,
     tmux,
     vscode_extension,
 )
@@ -43,6 +45,8 @@ PARTS: dict[str, Callable[[], object]] = {
     "Copilot CLI": copilot_cli.copilot_cache,
     "the conformance tests of MCP": mcp_programs.conformance,
     "MCP Inspector": mcp_programs.inspector,
+    "Gemini CLI": gemini_cli.gemini_cli,
+    "Qwen Code": qwen_code.qwen_code,
     "HumanEval": human_eval.ensure,
 }
 LONG_PARTS: dict[str, Callable[[], object]] = {"the local model `medium`": medium_model.ensure}

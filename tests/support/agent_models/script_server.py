@@ -28,6 +28,9 @@ class ScriptServer(HttpServer):
     Args:
         script: Its answers.
         listening: The socket on which it listens; None for one of its own.
+
+    Attributes:
+        script: Its answers.
     """
 
     PATH: ClassVar[str]
@@ -35,7 +38,7 @@ class ScriptServer(HttpServer):
 
     def __init__(self, script: Script, listening: socket | None = None) -> None:
         super().__init__(listening=listening)
-        self._script = script
+        self.script = script
         self._numbers = itertools.count(1)
 
     @abstractmethod
@@ -45,6 +48,10 @@ class ScriptServer(HttpServer):
     @abstractmethod
     def _sent(self, answer: Answer, body: Any) -> Sent:
         """Return an answer in the form that the body of its request asks for."""
+
+    def _is_of_script(self, path: str) -> bool:
+        """Return whether the requests of a path are answered from the script."""
+        return path == self.PATH
 
     def _sent_beside(self, path: str) -> Sent:
         """Return the answer to a request of another path."""
@@ -61,11 +68,11 @@ class ScriptServer(HttpServer):
 
     def _answer(self, asked: HttpRequest) -> Sent:
         path = asked.path.partition("?")[0]
-        if path != self.PATH or asked.method != "POST":
-            self._script.side_requests.append(f"{asked.method} {path}")
+        if not self._is_of_script(path) or asked.method != "POST":
+            self.script.side_requests.append(f"{asked.method} {path}")
             return self._sent_beside(path)
         try:
-            answer = self._script.next(self._read(asked.body))
+            answer = self.script.next(self._read(asked.body))
         except ScriptOver as over:
             error = {"type": "invalid_request_error", "message": str(over)}
             return json_body({"type": "error", "error": error}, 400)

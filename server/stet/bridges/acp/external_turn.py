@@ -208,6 +208,8 @@ class ExternalTurn:
             self._flush_thought()
             self._flush_message()
             self._add_call(call, *self._label(update))
+        elif update.title or update.locations:
+            self._name_call(call, *self._label(update))
         state = _ENDS.get(update.status or "")
         if state is not None:
             self._end_call(call, state, "" if state is ToolState.COMPLETED else "failed")
@@ -219,6 +221,13 @@ class ExternalTurn:
         run = ToolRun(call, tool, ToolState.INIT, file)
         self.turn = self.turn.with_calls((run,))
         self._channel.emit(ToolStarted(self.turn, run))
+
+    def _name_call(self, call: str, tool: str, file: str) -> None:
+        """Take over the name of a call that an agent has reported later."""
+        number = self._calls[call]
+        run = self.turn.tool_calls[number]
+        if run.state is ToolState.INIT and (file or not run.file):
+            self.turn = self.turn.with_run(number, replace(run, tool=tool, file=file))
 
     def _end_call(self, call: str, state: ToolState, error: str = "") -> None:
         number = self._calls.get(call)

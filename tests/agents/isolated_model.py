@@ -1,0 +1,94 @@
+"""A scripted model for an agent that Stet starts, in a network with the model only.
+
+Where the system lets this user make a network namespace, the agent runs in one. Elsewhere its proxy
+variables point at a closed port.
+"""
+
+import asyncio
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.agents.loopback_process import has_namespaces, network_variables
+from tests.support.agent_models.script import Script
+from tests.support.agent_models.script_server import ScriptServer
+
+_REPOSITORY = Path(__file__).parents[2]
+
+
+@dataclass
+class IsolatedModel:
+    """The model of one agent.
+
+    Attributes:
+        url: Its address, without a path.
+        servers: The servers that the agent has reached, one for each of its processes.
+    """
+
+    url: str
+    servers: list[ScriptServer]
+    script: Script
+    _prefix: Sequence[str]
+
+    def command(self, *program: Path | str) -> list[str]:
+        """Return the command that runs a program in the network of the model."""
+        return [*self._prefix, *map(str, program)]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the variables that the command needs, and that lead to no other network."""
+        return {**network_variables(), "PYTHONPATH": str(_REPOSITORY)}
+
+    def play(self, script: Script) -> None:
+        """Answer from another script."""
+        self.script = script
+        for server in self.servers:
+            server.script = script
+
+
+@asynccontextmanager
+async def isolated_model(form: type[ScriptServer]) -> AsyncIterator[IsolatedModel]:
+    """Serve a model until the end of the block."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as waiting:
+        path = str(Path(folder, "model"))
+        waiting.bind(path)
+        waiting.listen()
+        waiting.setblocking(False)
+        port = _free_port()
+        isolation = ["unshare", "-rn"] if has_namespaces() else []
+        entry = [sys.executable, "-m", "tests.agents.isolated_entry", path, str(port)]
+        prefix = [*isolation, *entry]
+        prefix += ["--raise"] if isolation else []
+        model = IsolatedModel(f"http://127.0.0.1:{port}", [], Script([]), prefix)
+        async with asyncio.TaskGroup() as tasks:
+            serving = tasks.create_task(_serve(form, waiting, model))
+            try:
+                yield model
+            finally:
+                serving.cancel()
+
+
+async def _serve(form: type[ScriptServer], waiting: socket.socket, model: IsolatedModel) -> None:
+    """Serve each process that sends a listening socket."""
+    loop = asyncio.get_running_loop()
+    try:
+        while True:
+            channel, _ = await loop.sock_accept(waiting)
+            with channel:
+                channel.setblocking(True)
+                _, [number], _, _ = await asyncio.to_thread(socket.recv_fds, channel, 1, 1)
+            server = form(model.script, socket.socket(fileno=number))
+            model.servers.append(await server.__aenter__())
+    finally:
+        for server in model.servers:
+            await server.__aexit__(None, None, None)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+        return port

@@ -1,0 +1,102 @@
+"""The real Gemini CLI and Qwen Code answer in the chat of an editor: the same review as Claude's."""
+
+import json
+
+import pytest
+
+from tests.agents.isolated_model import IsolatedModel, isolated_model
+from tests.agents.review_scenario import SAVED, AgentTools, play_review
+from tests.agents.scene import Scene
+from tests.conftest import Part
+from tests.parts.gemini_cli import gemini_cli
+from tests.parts.qwen_code import qwen_code
+from tests.support.agent_models.chat_completions import ChatCompletions
+from tests.support.agent_models.gemini_contents import GeminiContents
+from tests.support.agent_models.script import Script, call
+from tests.support.editor import FakeEditor
+from tests.support.live_turns import run
+
+pytestmark = pytest.mark.slow
+
+GEMINI = AgentTools(
+    read=lambda path: call("read_file", file_path=str(path)),
+    edit=lambda path, old, new: call(
+        "replace", file_path=str(path), old_string=old, new_string=new, instruction="Change it."
+    ),
+    create=lambda path, line: call("write_file", file_path=str(path), content=f"{line}\n"),
+)
+QWEN = AgentTools(
+    read=GEMINI.read,
+    edit=lambda path, old, new: call("edit", file_path=str(path), old_string=old, new_string=new),
+    create=GEMINI.create,
+)
+
+
+async def check_chat(
+    scene: Scene,
+    name: str,
+    tools: AgentTools,
+    model: IsolatedModel,
+    server: dict[str, object],
+    *,
+    sees_unsaved: str = "",
+) -> None:
+    """Play the review with an agent of the settings, in the default chat."""
+    (scene.workspace / "b.txt").write_text(SAVED["b.txt"])
+    settings = {"agents": {"default": name, "servers": {name: {"profile": name, **server}}}}
+    async with FakeEditor.start(scene.workspace, settings=settings) as editor:
+        n_turns = 0
+
+        async def prompt(script: Script, _goes_on: bool) -> None:
+            nonlocal n_turns
+            n_turns += 1
+            model.play(script)
+            turn = await run(editor, f"Go, {n_turns}.")
+            assert (turn["state"], turn["agent"], turn["error"]) == ("completed", name, None)
+            script.check_played()
+
+        await play_review(editor, scene, name, tools, prompt, sees_unsaved=sees_unsaved)
+        assert len(model.servers) == 1, "one process has answered both prompts"
+
+
+async def test_gemini_is_reviewed_in_the_chat(part: Part, scene: Scene) -> None:
+    node, program = part(gemini_cli)
+    async with isolated_model(GeminiContents) as model:
+        server: dict[str, object] = {
+            "command": model.command(node, program, "--acp"),
+            "model": "gemini-2.5-pro",
+            "env": {
+                **model.environment,
+                "HOME": str(scene.home),
+                "GEMINI_API_KEY": "none",
+                "GOOGLE_GEMINI_BASE_URL": model.url,
+            },
+        }
+        # It reads the disk, and edits what Stet answers.
+        await check_chat(
+            scene, "gemini", GEMINI, model, server, sees_unsaved="a.txt:\n```\none, unsaved\n"
+        )
+
+
+async def test_qwen_is_reviewed_in_the_chat(part: Part, scene: Scene) -> None:
+    node, program = part(qwen_code)
+    settings = scene.home / ".qwen" / "settings.json"
+    settings.parent.mkdir()
+    off = ("enableManagedAutoMemory", "enableManagedAutoDream", "enableAutoSkill")
+    asks_nothing_beside = {
+        "memory": dict.fromkeys(off, False),
+        "ui": {"enableFollowupSuggestions": False},
+    }
+    settings.write_text(json.dumps(asks_nothing_beside))
+    async with isolated_model(ChatCompletions) as model:
+        server: dict[str, object] = {
+            "command": model.command(node, program, "--acp"),
+            "env": {
+                **model.environment,
+                "HOME": str(scene.home),
+                "OPENAI_API_KEY": "none",
+                "OPENAI_BASE_URL": f"{model.url}/v1",
+                "OPENAI_MODEL": "m",
+            },
+        }
+        await check_chat(scene, "qwen", QWEN, model, server)
