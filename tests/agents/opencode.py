@@ -23,6 +23,8 @@ async def run_opencode(
     hooks: Hooks | None = None,
     allowed: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    model: str = "m",
+    settings: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Run `opencode run` in a folder with the prompt `Go.`; return the events that it prints.
 
@@ -38,6 +40,8 @@ async def run_opencode(
         hooks: The hooks; what they reply is explained in the plugin. None for no such plugin.
         allowed: A folder outside of the workspace that the agent may use.
         environment: More variables.
+        model: The name of the model: it decides with which tool files are edited.
+        settings: More settings of the user.
 
     Raises:
         TimeoutError: If it hangs.
@@ -50,16 +54,17 @@ async def run_opencode(
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": server.url("/v1"), "apiKey": "none"},
-            "models": {"m": {"tool_call": True}},
+            "models": {model: {"tool_call": True}},
         }
         config = {
             "autoupdate": False,
             "share": "disabled",
             "provider": {"here": provider},
-            "model": "here/m",
-            "small_model": "here/m",
+            "model": f"here/{model}",
+            "small_model": f"here/{model}",
             "permission": {"external_directory": {f"{allowed}/*": "allow"} if allowed else "ask"},
             **({"plugin": [_PLUGIN.as_uri()]} if hooks else {}),
+            **(settings or {}),
         }
         off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
         variables = {

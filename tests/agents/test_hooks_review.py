@@ -64,11 +64,18 @@ COPILOT: dict[Model, AgentTools] = {
         create=lambda path, line: call("apply_patch", input=added(path, line)),
     ),
 }
-OPENCODE = AgentTools(
-    read=lambda path: call("read", filePath=str(path)),
-    edit=lambda path, old, new: call("edit", filePath=str(path), oldString=old, newString=new),
-    create=lambda path, line: call("write", filePath=str(path), content=f"{line}\n"),
-)
+OPENCODE = {
+    "m": AgentTools(
+        read=lambda path: call("read", filePath=str(path)),
+        edit=lambda path, old, new: call("edit", filePath=str(path), oldString=old, newString=new),
+        create=lambda path, line: call("write", filePath=str(path), content=f"{line}\n"),
+    ),
+    "gpt-5.5": AgentTools(
+        read=lambda path: call("read", filePath=str(path)),
+        edit=lambda path, old, new: call("apply_patch", patchText=patch(path, old, new)),
+        create=lambda path, line: call("apply_patch", patchText=added(path, line)),
+    ),
+}
 
 
 @pytest.mark.parametrize("model", CODEX)
@@ -101,14 +108,16 @@ async def test_copilot_is_reviewed_hunk_by_hunk(model: Model, part: Part, scene:
     await check_review(scene, "copilot", COPILOT[model], run)
 
 
-async def test_opencode_is_reviewed_hunk_by_hunk(part: Part, scene: Scene) -> None:
+@pytest.mark.parametrize("model", OPENCODE)
+async def test_opencode_is_reviewed_hunk_by_hunk(model: str, part: Part, scene: Scene) -> None:
     program = part(opencode)
     await install_in_thread(scene, "opencode")
 
     async def run(script: Script, resumes: bool) -> None:
         more = ("--continue",) if resumes else ()
         await run_opencode(
-            program, scene.home, scene.workspace, script, *more, environment=runtime(scene)
-        )
+            program, scene.home, scene.workspace, script, *more,
+            model=model, environment=runtime(scene),
+        )  # fmt: skip
 
-    await check_review(scene, "opencode", OPENCODE, run)
+    await check_review(scene, "opencode", OPENCODE[model], run)

@@ -2,18 +2,24 @@
 // Written by `stet agents install opencode --write`, removed by `stet agents uninstall opencode --write`.
 import { spawn } from "node:child_process";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const STET = "STET";
 const READS = ["read"];
-const TOOLS = ["read", "edit", "write", "apply_patch"];
+const WRITES = ["edit", "write", "apply_patch"];
 const SECONDS = 30;
 
-// Return the answer of `stet hook` to an event; throw if there is none.
+// Return the answer of `stet hook` to an event; throw if it fails, or does not answer in time.
+// Without Stet's program, the answer is that of a Stet that no editor runs.
 function ask(event) {
   return new Promise((resolve, reject) => {
     const child = spawn(STET, ["hook", "opencode"], { stdio: ["pipe", "pipe", "pipe"] });
-    const timer = setTimeout(() => child.kill("SIGKILL"), SECONDS * 1000);
+    const timer = setTimeout(() => {
+      reject(new Error(`stet hook has not answered for ${SECONDS} seconds`));
+      child.kill("SIGKILL");
+      for (const stream of child.stdio) stream.destroy();
+    }, SECONDS * 1000);
     let output = "";
     let problem = "";
     child.stdout.on("data", (data) => (output += data));
@@ -21,11 +27,12 @@ function ask(event) {
     child.stdin.on("error", () => {}); // the exit code says more
     child.on("error", (error) => {
       clearTimeout(timer);
-      reject(error);
+      if (error.code === "ENOENT") resolve({});
+      else reject(error);
     });
-    child.on("close", (code) => {
+    child.on("close", (code, signal) => {
       clearTimeout(timer);
-      if (code !== 0) return reject(new Error(problem.trim() || `stet hook ended with ${code}`));
+      if (code !== 0) return reject(new Error(problem.trim() || `stet hook ended: ${signal ?? code}`));
       try {
         const answer = JSON.parse(output);
         resolve(answer.hookSpecificOutput ?? {});
@@ -39,71 +46,105 @@ function ask(event) {
 
 // The folder with the copies of all servers, as `stet` names it.
 function copies() {
-  const runtime = process.env.XDG_RUNTIME_DIR;
+  const given = (name) => isAbsolute(process.env[name] ?? "") && process.env[name];
+  const runtime = given("XDG_RUNTIME_DIR");
   if (runtime) return join(runtime, "stet", "shadow");
-  const cache =
-    process.platform === "darwin"
-      ? join(homedir(), "Library", "Caches")
-      : (process.env.XDG_CACHE_HOME || join(homedir(), ".cache"));
-  return join(cache, "stet", "run", "shadow");
+  const usual = process.platform === "darwin" ? join("Library", "Caches") : ".cache";
+  return join(given("XDG_CACHE_HOME") || join(homedir(), usual), "stet", "run", "shadow");
 }
 
-export const Stet = async ({ directory }) => {
-  const about = (input, name, more) => ({
-    hook_event_name: name,
-    session_id: input.sessionID,
-    cwd: directory,
-    ...more,
-  });
+// Allow the copies of OpenCode's sessions, which are outside of the workspace.
+function allowCopies(holder) {
+  const given = holder.permission ?? {};
+  const permission = typeof given === "string" ? { "*": given } : given;
+  const before = permission.external_directory;
+  const rules = typeof before === "string" ? { "*": before } : before;
+  const pattern = join(copies(), "*", "opencode-*", "*").replaceAll("\\", "/");
+  permission.external_directory = { ...rules, [pattern]: "allow" };
+  holder.permission = permission;
+}
+
+// Return the path of the file that a part of a prompt attaches, or undefined.
+function attached(part) {
+  try {
+    if (part.type === "file") return fileURLToPath(part.url);
+  } catch {
+    return undefined; // no file of the disk
+  }
+}
+
+export const Stet = async ({ client, directory }) => {
+  // By id, the session that has started a session for a task, or undefined.
+  const parents = new Map();
+  // By id of a call, what the agent is to read with its result.
+  const notes = new Map();
+
+  async function parent(session) {
+    if (!parents.has(session)) {
+      const found = await client.session.get({ path: { id: session } }).catch(() => undefined);
+      if (!found?.data) return undefined;
+      parents.set(session, found.data.parentID);
+    }
+    return parents.get(session);
+  }
+
+  async function hook(session, name, more) {
+    const event = { hook_event_name: name, session_id: session, cwd: directory, ...more };
+    return ask({ ...event, parent_id: await parent(session) });
+  }
+
   return {
-    // The copies are outside of the workspace.
     config: async (config) => {
-      const permission = (config.permission ??= {});
-      const before = permission.external_directory;
-      const rules = typeof before === "object" ? before : before ? { "*": before } : {};
-      permission.external_directory = { ...rules, [`${copies()}/*`]: "allow" };
+      allowCopies(config);
+      for (const agent of Object.values(config.agent ?? {})) if (agent?.permission) allowCopies(agent);
     },
     "chat.message": async (input, output) => {
-      const answer = await ask(about(input, "UserPromptSubmit")).catch(() => ({}));
-      const first = output.parts.find((part) => part.type === "text");
-      if (answer.additionalContext && first) {
-        const text = answer.additionalContext;
-        output.parts.push({ ...first, id: `${first.id}stet`, text, synthetic: true });
-      }
+      const texts = output.parts.filter((part) => part.type === "text" && !part.synthetic);
+      const more = {
+        prompt: texts.map((part) => part.text).join("\n"),
+        files: output.parts.map(attached).filter(Boolean),
+      };
+      const answer = await hook(input.sessionID, "UserPromptSubmit", more).catch(() => ({}));
+      const last = output.parts.at(-1);
+      if (!answer.additionalContext || !last) return;
+      const { sessionID, messageID } = last;
+      const text = answer.additionalContext;
+      output.parts.push({ id: `${last.id}stet`, sessionID, messageID, type: "text", text, synthetic: true });
     },
     "tool.execute.before": async (input, output) => {
-      if (!TOOLS.includes(input.tool)) return;
+      const isRead = READS.includes(input.tool);
+      if (!isRead && !WRITES.includes(input.tool)) return;
       const call = { tool_name: input.tool, tool_input: output.args };
       let answer;
       try {
-        answer = await ask(about(input, "PreToolUse", call));
+        answer = await hook(input.sessionID, "PreToolUse", call);
       } catch (error) {
-        if (READS.includes(input.tool)) return;
+        if (isRead) return;
         throw new Error(`The edit was not made: the user reviews edits with Stet, and ${error.message}`);
       }
       if (answer.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason);
       if (answer.updatedInput) Object.assign(output.args, answer.updatedInput);
-      notes.set(input.callID, answer.additionalContext ?? "");
+      if (answer.additionalContext) notes.set(input.callID, answer.additionalContext);
     },
     "tool.execute.after": async (input, output) => {
-      if (!TOOLS.includes(input.tool)) return;
-      const before = notes.get(input.callID) ?? "";
+      const texts = [notes.get(input.callID)];
       notes.delete(input.callID);
-      const call = { tool_name: input.tool, tool_input: input.args };
-      const answer = await ask(about(input, "PostToolUse", call)).catch((error) => ({
-        additionalContext: `This edit was not proposed to the user: ${error.message}`,
-      }));
-      const more = [before, answer.additionalContext].filter(Boolean).join(" ");
+      if (WRITES.includes(input.tool)) {
+        const call = { tool_name: input.tool, tool_input: input.args };
+        const answer = await hook(input.sessionID, "PostToolUse", call).catch((error) => ({
+          additionalContext: `This edit was not proposed to the user: ${error.message}`,
+        }));
+        texts.push(answer.additionalContext);
+      }
+      const more = texts.filter(Boolean).join(" ");
       if (more) output.output += `\n${more}`;
     },
     event: async ({ event }) => {
-      const session = event.properties?.sessionID;
-      if (event.type === "session.idle" && session) {
-        await ask(about({ sessionID: session }, "Stop")).catch(() => ({}));
+      const ends = { "session.idle": "Stop", "session.deleted": "SessionEnd" };
+      const session = event.properties?.sessionID ?? event.properties?.info?.id;
+      if (Object.hasOwn(ends, event.type) && session) {
+        await hook(session, ends[event.type]).catch(() => ({}));
       }
     },
   };
 };
-
-// What the agent is to read with the result of a call, by the id of the call.
-const notes = new Map();

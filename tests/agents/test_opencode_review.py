@@ -1,0 +1,162 @@
+"""Stet's plugin in the real OpenCode: tasks, attached files, settings, and a hook that fails."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.agents.opencode import run_opencode
+from tests.agents.review_scenario import STET, install_in_thread, runtime
+from tests.agents.scene import Scene, texts
+from tests.conftest import Part
+from tests.parts.opencode import opencode as program
+from tests.support.agent_models.script import Answer, Script, call, say
+from tests.support.editor import FakeEditor
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+async def opencode(part: Part, scene: Scene) -> Path:
+    """Return the program; Stet's plugin is installed."""
+    found = part(program)
+    await install_in_thread(scene, "opencode")
+    return found
+
+
+@pytest.fixture
+async def editor(scene: Scene) -> AsyncIterator[FakeEditor]:
+    """Start an editor whose buffer of `a.txt` has an unsaved line."""
+    async with FakeEditor.start(scene.workspace, env=runtime(scene)) as editor:
+        editor.open("a.txt")
+        editor.change("a.txt", "one\n", "one, unsaved\n")
+        editor.flush()
+        await editor.command("stet.proposals")
+        yield editor
+
+
+def read(file: Path) -> Answer:
+    """Make the call that reads a file or lists a folder."""
+    return call("read", filePath=str(file))
+
+
+def edited(file: Path, old: str, new: str) -> Answer:
+    """Make the call that replaces a text of a file."""
+    return call("edit", filePath=str(file), oldString=old, newString=new)
+
+
+def plugin_of(scene: Scene) -> Path:
+    """Return the plugin that was installed."""
+    return scene.home / ".config" / "opencode" / "plugin" / "stet.js"
+
+
+async def test_opencode_s_tasks_see_the_pending_text_of_their_session(
+    opencode: Path, scene: Scene, editor: FakeEditor
+) -> None:
+    """A task has a session of its own. What it edits is counted with its session's hunks."""
+    file = scene.workspace / "a.txt"
+    script = Script(
+        [
+            edited(file, "two", "2"),
+            call("task", description="d", prompt="Do it.", subagent_type="general"),
+            read(file),
+            edited(file, "one, unsaved", "1"),
+            say("The task is done."),
+            say("Done."),
+        ]
+    )
+    await run_opencode(opencode, scene.home, scene.workspace, script, environment=runtime(scene))
+    first_of_task = script.requests[2]
+    assert "The user reviews your edits in an editor, with Stet." in first_of_task.texts[-1]
+    assert "1: one, unsaved\n2: 2\n" in script.requests[3].results[-1]
+    listed = await editor.command("stet.proposals", {"state": "pending"})
+    assert [item["new"] for item in listed] == ["1\n", "2\n"]
+    assert len({item["chat"] for item in listed}) == 1
+    assert texts(scene.workspace) == {"a.txt": "one\ntwo\n"}
+    await editor.wait_until(lambda: "opencode proposed 2 hunks to review" in str(editor.messages))
+
+
+async def test_opencode_lists_folders_and_is_sent_the_unsaved_text_of_attached_files(
+    opencode: Path, scene: Scene, editor: FakeEditor
+) -> None:
+    script = Script([read(scene.workspace), say("Done.")])
+    await run_opencode(
+        opencode, scene.home, scene.workspace, script, "--file", "a.txt",
+        environment=runtime(scene),
+    )  # fmt: skip
+    sent = "\n".join(script.requests[0].texts)
+    assert "1: one\n2: two\n" in sent  # OpenCode's own: it reads the disk
+    assert "-one\n+one, unsaved\n" in sent.partition("1: one\n2: two\n")[2]
+    assert "a.txt" in script.requests[1].results[0]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"permission": {"external_directory": {"*": "deny", "/srv/*": "allow"}}},
+        {
+            "default_agent": "reader",
+            "agent": {"reader": {"mode": "primary", "permission": {"*": "deny", "read": "allow"}}},
+        },
+    ],
+)
+async def test_opencode_reads_copies_whatever_other_folders_the_user_allows(
+    settings: dict[str, object], opencode: Path, scene: Scene, editor: FakeEditor
+) -> None:
+    script = Script([read(scene.workspace / "a.txt"), say("Done.")])
+    await run_opencode(
+        opencode, scene.home, scene.workspace, script,
+        environment=runtime(scene), settings=settings,
+    )  # fmt: skip
+    assert "1: one, unsaved\n" in script.requests[1].results[0]
+
+
+async def test_opencode_may_not_read_the_copies_of_other_agents(
+    opencode: Path, scene: Scene, editor: FakeEditor
+) -> None:
+    other = scene.notes / "stet" / "shadow" / "1" / "claude-1" / "a.txt"
+    other.parent.mkdir(parents=True)
+    other.write_text("another's\n")
+    script = Script([read(other)])
+    events = await run_opencode(
+        opencode, scene.home, scene.workspace, script, environment=runtime(scene)
+    )
+    [used] = [one["part"]["state"] for one in events if one["type"] == "tool_use"]
+    assert "rejected permission" in used["error"]
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("kill -9 $$", "stet hook ended: SIGKILL"),
+        ("sleep 60", "stet hook has not answered for 1 seconds"),
+    ],
+)
+async def test_edits_are_refused_and_reads_pass_where_the_hook_fails(
+    command: str, reason: str, opencode: Path, scene: Scene
+) -> None:
+    broken = scene.notes / "stet.sh"
+    broken.write_text(f"#!/bin/sh\n{command}\n")
+    broken.chmod(0o755)
+    text = plugin_of(scene).read_text()
+    changed = text.replace(str(STET), str(broken)).replace("SECONDS = 30", "SECONDS = 1")
+    plugin_of(scene).write_text(changed)
+    file = scene.workspace / "a.txt"
+    script = Script([read(file), edited(file, "two", "2"), say("Done.")])
+    await run_opencode(opencode, scene.home, scene.workspace, script, environment=runtime(scene))
+    results = script.requests[-1].results
+    assert "1: one\n" in results[0]
+    assert results[1].startswith("The edit was not made: the user reviews edits with Stet, and ")
+    assert reason in results[1]
+    assert texts(scene.workspace) == {"a.txt": "one\ntwo\n"}
+
+
+async def test_opencode_works_where_stet_was_removed_without_its_plugin(
+    opencode: Path, scene: Scene
+) -> None:
+    text = plugin_of(scene).read_text()
+    plugin_of(scene).write_text(text.replace(str(STET), str(scene.notes / "nothing")))
+    file = scene.workspace / "a.txt"
+    script = Script([edited(file, "two", "2"), say("Done.")])
+    await run_opencode(opencode, scene.home, scene.workspace, script, environment=runtime(scene))
+    assert texts(scene.workspace) == {"a.txt": "one\n2\n"}
