@@ -131,6 +131,25 @@ async def test_codex_is_refused_a_shadow_that_the_user_has_not_added(
 
 
 @both
+async def test_codex_applies_the_patch_of_a_command_itself(
+    codex: Path, scene: Scene, tools: Tools
+) -> None:
+    """The hook before it names the shell, and no hook follows: the shell has not run."""
+    folder = scene.workspace / "sub"
+    folder.mkdir()
+    (folder / "a.txt").write_text("two\n")
+    command = f"cd sub && apply_patch <<'EOF'\n{updated('two', '2')}EOF\n"
+    script = Script([tools.shell(command), say("Done.")])
+    hooks = Hooks(scene.notes, {}, {})
+    await run_codex(codex, scene.home, scene.workspace, script, model=tools.model, hooks=hooks)
+    assert texts(folder) == {"a.txt": "2\n"}
+    [before] = hooks.inputs_of("PreToolUse")
+    assert before["tool_name"] == "Bash"
+    assert before["tool_input"] == {"command": command}
+    assert hooks.inputs_of("PostToolUse") == []
+
+
+@both
 async def test_codex_reads_the_reason_of_a_hook_that_denies(
     codex: Path, scene: Scene, tools: Tools
 ) -> None:

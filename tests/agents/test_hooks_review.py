@@ -40,13 +40,23 @@ def shell_from_javascript(command: str) -> Answer:
     return call("exec", input=f"text((await tools.exec_command({given})).output)")
 
 
+def by_shell(patch: str) -> Answer:
+    """Make the call of a shell command that applies a patch."""
+    return call("exec_command", cmd=f"apply_patch <<'EOF'\n{patch}EOF\n")
+
+
 CODEX = {
-    "gpt-5.5": AgentTools(
+    ("gpt-5.5", "by shell"): AgentTools(
+        read=lambda path: call("exec_command", cmd=f"cat {path.name}"),
+        edit=lambda path, old, new: by_shell(patch(Path(path.name), old, new)),
+        create=lambda path, line: by_shell(added(Path(path.name), line)),
+    ),
+    ("gpt-5.5", "by name"): AgentTools(
         read=lambda path: call("exec_command", cmd=f"cat {path.name}"),
         edit=lambda path, old, new: call("apply_patch", input=patch(Path(path.name), old, new)),
         create=lambda path, line: call("apply_patch", input=added(Path(path.name), line)),
     ),
-    "gpt-6.2-sol": AgentTools(
+    ("gpt-6.2-sol", "by code"): AgentTools(
         read=lambda path: shell_from_javascript(f"cat {path.name}"),
         edit=lambda path, old, new: from_javascript(patch(Path(path.name), old, new)),
         create=lambda path, line: from_javascript(added(Path(path.name), line)),
@@ -78,8 +88,10 @@ OPENCODE = {
 }
 
 
-@pytest.mark.parametrize("model", CODEX)
-async def test_codex_is_reviewed_hunk_by_hunk(model: str, part: Part, scene: Scene) -> None:
+@pytest.mark.parametrize(("model", "way"), CODEX)
+async def test_codex_is_reviewed_hunk_by_hunk(
+    model: str, way: str, part: Part, scene: Scene
+) -> None:
     program = part(codex)
     await install_in_thread(scene, "codex", program)
 
@@ -89,7 +101,7 @@ async def test_codex_is_reviewed_hunk_by_hunk(model: str, part: Part, scene: Sce
             model=model, environment=runtime(scene), resumes=resumes,
         )  # fmt: skip
 
-    await check_review(scene, "codex", CODEX[model], run, sees_unsaved="+one, unsaved")
+    await check_review(scene, "codex", CODEX[model, way], run, sees_unsaved="+one, unsaved")
 
 
 @pytest.mark.parametrize("model", COPILOT)

@@ -243,8 +243,8 @@ async def test_change_that_was_not_redirected_is_reported_and_can_be_undone(
         [hunk] = await proposed(editor)
         warning = f"claude has written a.txt to the disk, past the review. Accept {hunk} to undo"
         await editor.wait_until(lambda: warning in str(editor.messages))
-        await editor.command("stet.accept", {"hunk": hunk})
         uri = editor.open("a.txt")
+        await editor.command("stet.accept", {"hunk": hunk})
         await editor.wait_until(lambda: editor.text(uri) == TEXT)
 
 

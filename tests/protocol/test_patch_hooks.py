@@ -1,5 +1,6 @@
 """Agents that edit by patches, through `stet hook`, a real process, and a server with an editor."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -61,8 +62,17 @@ def saved(shell: Shell) -> dict[str, str]:
 
 def copy_of(note: str, name: str) -> str:
     """Return the text of the copy that a note names."""
-    path = note.partition(f"Read and edit {name} as ")[2].partition(": ")[0]
-    return Path(path).read_text()
+    return copy_path(note, name).read_text()
+
+
+def copy_path(note: str, name: str) -> Path:
+    """Return the path of the copy that a note names."""
+    return Path(note.partition(f"Read and edit {name} as ")[2].partition(": ")[0])
+
+
+async def change(path: Path, old: str, new: str) -> None:
+    """Replace a text in a file, as a shell command of the agent does."""
+    await asyncio.to_thread(lambda: path.write_text(path.read_text().replace(old, new)))
 
 
 def put_dead_server(shell: Shell) -> None:
@@ -196,6 +206,117 @@ async def test_patch_is_denied_as_a_whole(
     done = await agent.patch(*lines)
     assert reason in done.denied
     assert await proposed(editor) == []
+
+
+async def test_patch_of_a_shell_command_becomes_hunks_when_the_turn_ends(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    editor.write(shell.folder / "sub/old.txt", "old\n")
+    editor.write(shell.folder / "sub/left.txt", "left\n")
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    await agent.shell_patch("*** Update File: a.txt", "@@", "-two", "+2")
+    await agent.shell_patch(
+        "*** Update File: b.txt", "@@", " red", "-green", "+GREEN",
+        "*** Add File: sub/new.txt", "+new",
+        "*** Delete File: sub/old.txt",
+        "*** Update File: sub/left.txt", "*** Move to: sub/right.txt", "@@", " left",
+    )  # fmt: skip
+    await agent.hook("Stop")
+    assert sorted(await proposed(editor)) == [
+        ("a.txt", "replace", "2\n"), ("b.txt", "replace", "GREEN\n"), ("left.txt", "move", ""),
+        ("new.txt", "create", "new\n"), ("old.txt", "remove", ""),
+    ]  # fmt: skip
+    await editor.wait_until(lambda: "codex proposed 5 hunks to review" in str(editor.messages))
+    assert {path.name for path in shell.folder.glob("**/*.txt")} == {
+        "a.txt", "b.txt", "old.txt", "left.txt",
+    }  # fmt: skip
+    assert (shell.folder / "b.txt").read_text() == "red\ngreen\n"
+    assert (await agent.prompt()).count("Proposed to the user as ") == 5
+
+
+@pytest.mark.parametrize(
+    "command", ["cd {} && apply_patch", "cd '{}' && applypatch", ' cd "{}" &&\n apply_patch']
+)
+async def test_patch_of_a_shell_command_in_another_folder(
+    command: str, shell: Shell, editor: FakeEditor
+) -> None:
+    editor.write(shell.folder / "sub/a.txt", "two\n")
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    await agent.shell_patch(
+        "*** Update File: a.txt", "@@", "-two", "+2", command=command.format("sub")
+    )
+    await agent.hook("Stop")
+    [item] = await editor.command("stet.proposals", {"state": "pending"})
+    assert item["uri"].endswith("/sub/a.txt")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd $DIR && apply_patch", "cd sub; apply_patch", "cd sub && true && apply_patch",
+        "A=1 apply_patch", "apply_patch --check", "cat <<'X'\nX\napply_patch", "cd ~ && apply_patch",
+    ],
+)  # fmt: skip
+async def test_shell_command_that_does_more_than_a_patch_is_denied(
+    command: str, shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    done = await agent.shell_patch("*** Update File: a.txt", "@@", "-two", "+2", command=command)
+    assert "Use the tool apply_patch" in done.denied
+    assert await proposed(editor) == []
+
+
+async def test_patch_of_a_shell_command_for_a_forbidden_file_is_denied(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    done = await PatchAgent(shell).shell_patch("*** Update File: .env", "@@", "-a", "+b")
+    assert "looks like a secret" in done.denied
+
+
+@pytest.mark.parametrize(
+    "command", ["cat a.txt", "rg apply_patch", "echo '*** Begin Patch' > apply_patch.txt"]
+)
+async def test_other_shell_commands_are_left_to_the_agent(
+    command: str, shell: Shell, editor: FakeEditor
+) -> None:
+    given = {"tool_name": "Bash", "tool_input": {"command": command}}
+    assert await PatchAgent(shell).hook("PreToolUse", **given) == {}
+
+
+async def test_patch_of_a_shell_command_is_denied_where_the_server_does_not_answer(
+    shell: Shell,
+) -> None:
+    put_dead_server(shell)
+    agent = PatchAgent(shell)
+    done = await agent.shell_patch("*** Update File: a.txt", "@@", "-two", "+2")
+    assert done.denied.startswith("The edit was not made")
+    other = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+    assert await agent.hook("PreToolUse", **other) == {}
+
+
+@pytest.mark.parametrize("given", [{}, {"patch": "x"}, {"command": ["x"]}, "x", None])
+async def test_edit_is_denied_if_its_input_has_another_form(
+    given: object, shell: Shell, editor: FakeEditor
+) -> None:
+    """A new version of an agent must not pass the review."""
+    event = {"tool_name": "apply_patch", "tool_input": given}
+    answer = await PatchAgent(shell).hook("PreToolUse", **event)
+    assert answer["permissionDecision"] == "deny"
+    assert "can't read which file" in answer["permissionDecisionReason"]
+
+
+async def test_copy_that_was_changed_by_shell_is_proposed_when_the_turn_ends(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    done = await agent.patch("*** Update File: a.txt", "@@", "-two", "+2")
+    await change(copy_path(done.note, "a.txt"), "three", "3")
+    await agent.hook("Stop")
+    assert {new for _, _, new in await proposed(editor)} == {"2\n", "3\n"}
 
 
 async def test_patch_outside_of_the_workspace_is_left_to_the_agent(

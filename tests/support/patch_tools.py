@@ -80,6 +80,19 @@ class PatchAgent:
         notes = (before.get("additionalContext", ""), after.get("additionalContext", ""))
         return Patched(applied, " ".join(filter(None, notes)))
 
+    async def shell_patch(self, *lines: str, command: str = "apply_patch") -> Patched:
+        """Apply a patch by a shell command, as Codex does: it calls no hook afterwards."""
+        start = f"{command} <<'EOF'\n"
+        patch = "\n".join(["*** Begin Patch", *lines, "*** End Patch", ""])
+        given = {"tool_name": "Bash", "tool_input": {"command": f"{start}{patch}EOF\n"}}
+        before = await self.hook("PreToolUse", **given)
+        if before.get("permissionDecision") == "deny":
+            return Patched(denied=before["permissionDecisionReason"])
+        updated = before.get("updatedInput", given["tool_input"])["command"]
+        patch = updated.removeprefix(start).removesuffix("EOF\n")
+        apply_patch(self.shell.folder, patch)
+        return Patched(patch, before.get("additionalContext", ""))
+
     def _call(self, text: str) -> dict[str, object]:
         if self.name == "copilot":
             return {"toolName": "apply_patch", "toolArgs": text}

@@ -35,6 +35,9 @@ _BEFORE = frozenset({"PreToolUse", "preToolUse"})
 _AFTER = frozenset({"PostToolUse", "postToolUse"})
 _FLAT = frozenset({"copilot"})
 """The agents whose answers have no object `hookSpecificOutput`."""
+_SHELL = "Bash"
+"""The tool of Codex that runs a command, in which there may be a patch."""
+_PATCH = "*** Begin Patch"
 _PATHS = ("file_path", "notebook_path", "filePath", "path")
 """The fields of a tool's input that name a file."""
 
@@ -59,6 +62,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def _answer(agent: str, event: Mapping[str, Any]) -> object:
     """Return the answer to an event."""
+    given = event.get("tool_input")
+    if event.get("tool_name") == _SHELL and _PATCH not in str(given):
+        return {}
     runtime = runtime_path(os.environ)
     file = _file_of(event)
     try:
@@ -98,7 +104,7 @@ def _file_of(event: Mapping[str, Any]) -> Path | None:
     if isinstance(given, Mapping):
         named = next((given[name] for name in _PATHS if given.get(name)), None)
         given = given.get("command") or given.get("patchText")
-    if named is None and isinstance(given, str) and "*** Begin Patch" in given:
+    if named is None and isinstance(given, str) and _PATCH in given:
         headers = (line for line in given.splitlines() if line.startswith("*** "))
         paths = (line.partition(" File: ")[2].strip() for line in headers)
         named = next(filter(None, paths), None)

@@ -15,6 +15,8 @@ class ToolAction(Enum):
     WRITE = auto()
     PATCH = auto()
     """The tool applies a patch, which names its files."""
+    SHELL = auto()
+    """The tool runs a shell command; the agent itself applies a patch in such a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class FileTool:
 
     Attributes:
         action: What it does.
-        argument: The field of its input with the path or the patch; "" if the input is the patch.
+        argument: The field of its input with the path, the patch or the command; "" if the input is
+            the patch.
     """
 
     action: ToolAction
@@ -71,6 +74,15 @@ class AgentHooks:
         """The events of tools."""
         return tuple(filter(None, (self.before, self.after, self.failed)))
 
+    def tools_of(self, event: str) -> tuple[str, ...]:
+        """Return the names of the tools for which the hook of a tool's event is installed."""
+        is_before = event == self.before
+        return tuple(
+            name
+            for name, tool in self.tools.items()
+            if is_before or tool.action is not ToolAction.SHELL
+        )
+
     @property
     def events(self) -> tuple[str, ...]:
         """All events, for which the hook is installed."""
@@ -91,7 +103,10 @@ _CLAUDE = AgentHooks(
 )
 _CODEX = AgentHooks(
     "codex",
-    {"apply_patch": FileTool(ToolAction.PATCH, "command")},
+    {
+        "apply_patch": FileTool(ToolAction.PATCH, "command"),
+        "Bash": FileTool(ToolAction.SHELL, "command"),
+    },
     session_end="",
     reads_by_shell=True,
 )

@@ -15,7 +15,11 @@ from stet.bridges.hooks.hook_session import (
     ToolDecision,
     absolute_path,
 )
-from stet.bridges.hooks.patch_redirect import propose_patch, redirect_patch
+from stet.bridges.hooks.patch_redirect import (
+    propose_patch,
+    redirect_command,
+    redirect_patch,
+)
 
 INTRODUCTION = (
     "The user reviews your edits in an editor, with Stet. Files of {folders} that you read or edit "
@@ -28,6 +32,8 @@ MAX_FILES = 100
 """The most files of a prompt that are looked at."""
 _NOT_READ = Denied("The edit was not made: Stet can't read which file it is for.")
 _MENTION = re.compile(r'@"?([^\s"]+)')
+_OF_A_PATH = frozenset({ToolAction.READ, ToolAction.WRITE})
+"""What tools do that name one file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ class _FileToolCall:
     Attributes:
         tool: The tool.
         given: Its input.
-        value: The path or the patch in the input.
+        value: The path, the patch or the command in the input.
         folder: The folder in which the agent works.
     """
 
@@ -47,7 +53,7 @@ class _FileToolCall:
     folder: object
 
     def with_value(self, value: str) -> object:
-        """Return the input with another path or patch."""
+        """Return the input with another value."""
         if isinstance(self.given, Mapping):
             return {**self.given, self.tool.argument: value}
         return value
@@ -72,6 +78,9 @@ async def handle_event(
             agent's, and begins no turn.
     """
     kind = str(event.get("hook_event_name"))
+    if kind == hooks.turn_end and not is_subagent:
+        await session.end_turn()
+        return {}
     if kind == hooks.prompt and is_subagent:
         return _context(hooks, kind, introduction)
     if kind == hooks.prompt:
@@ -114,8 +123,9 @@ async def _before(
 ) -> object:
     if call is None:
         return {} if tool.action is ToolAction.READ else _decision(hooks, _NOT_READ, None)
-    if tool.action is ToolAction.PATCH:
-        redirected = await redirect_patch(session, call.folder, call.value)
+    if tool.action not in _OF_A_PATH:
+        redirect = redirect_patch if tool.action is ToolAction.PATCH else redirect_command
+        redirected = await redirect(session, call.folder, call.value)
         return _decision(hooks, redirected.decision, call.with_value(redirected.text))
     path = absolute_path(call.folder, call.value)
     before = session.before_write if tool.action is ToolAction.WRITE else session.before_read
@@ -126,7 +136,7 @@ async def _before(
 
 async def _after(session: HookSession, call: _FileToolCall | None, *, is_done: bool) -> str:
     """Propose what a tool has changed, or advise after its failure; return what the agent reads."""
-    if call is None:
+    if call is None or call.tool.action is ToolAction.SHELL:
         return ""
     if call.tool.action is ToolAction.PATCH:
         return await propose_patch(session, call.folder, call.value) if is_done else ""

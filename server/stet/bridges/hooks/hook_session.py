@@ -86,12 +86,35 @@ class HookSession:
         self._copies: dict[str, _Copy] = {}
         self._on_disk: dict[str, str | None] = {}
         self._turn = 0
+        self._to_delete: set[str] = set()
+        self._notes: list[str] = []
 
     async def begin_turn(self) -> str:
-        """Begin a turn; return the user's decisions and changes since the last one, or ""."""
+        """Begin a turn; return what the agent is to know of the last one, or "".
+
+        That is what was proposed at its end, and what the user has decided and changed since then.
+        """
+        await self.end_turn()
         self._turn += 1
         self.hunks.clear()
-        return await self._view.begin_turn()
+        notes = " ".join(self._notes)
+        self._notes.clear()
+        news = await self._view.begin_turn()
+        return "\n\n".join(filter(None, (notes, news)))
+
+    async def end_turn(self) -> None:
+        """Propose what the agent has changed in copies without a hook after it."""
+        copies = {self._shadow.path_of(one.located.name): one for one in self._copies.values()}
+        deleted = [path for path, one in copies.items() if one.located.uri in self._to_delete]
+        self._to_delete.clear()
+        if note := await self.after_write(*copies, deleted=deleted):
+            self._notes.append(note)
+
+    async def expect_deletions(self, paths: Collection[Path]) -> None:
+        """Record that the agent is about to delete or move files, with no hook after it."""
+        for path in paths:
+            if (located := await self._locate(path)) is not None:
+                self._to_delete.add(located.uri)
 
     async def before_read(self, path: Path) -> ToolDecision:
         """Return how a tool reads a file. The copy gets the text of this moment."""

@@ -1,7 +1,7 @@
 """Redirects patches of an agent to the copies of the files, and proposes what they have changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stet.bridges.hooks.hook_session import (
@@ -13,6 +13,12 @@ from stet.bridges.hooks.hook_session import (
     absolute_path,
 )
 from stet.bridges.hooks.patch import PatchAction, PatchedFile, PatchInvalid, parse_patch
+from stet.bridges.hooks.shell_patch import ShellPatchUnclear, shell_patch
+
+UNCLEAR = Denied(
+    "The command was not run: the user reviews your edits with Stet. Use the tool apply_patch, or "
+    "a command that is only apply_patch with the patch as a here-document."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,26 @@ async def redirect_patch(session: HookSession, folder: object, text: str) -> Red
         return RedirectedPatch(PASSED, text)
     note = " ".join(dict.fromkeys(filter(None, notes)))
     return RedirectedPatch(Redirected(Path(), note), patch.with_paths(paths))
+
+
+async def redirect_command(session: HookSession, folder: object, command: str) -> RedirectedPatch:
+    """Return what happens to a shell command, before it runs; `text` is then the command.
+
+    The agent calls no hook after it has applied a patch of a command, so the session proposes what
+    the patch has changed at the end of the turn.
+    """
+    try:
+        found = shell_patch(command)
+    except ShellPatchUnclear:
+        return RedirectedPatch(UNCLEAR, command)
+    if found is None:
+        return RedirectedPatch(PASSED, command)
+    there = absolute_path(folder, found.folder)
+    redirected = await redirect_patch(session, str(there), found.patch)
+    if isinstance(redirected.decision, Redirected):
+        files = parse_patch(found.patch).files
+        await session.expect_deletions(_deleted(files, str(there)))
+    return replace(redirected, text=found.with_patch(redirected.text))
 
 
 async def propose_patch(session: HookSession, folder: object, text: str) -> str:

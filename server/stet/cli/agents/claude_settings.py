@@ -31,7 +31,7 @@ def _with_hooks(path: Path, agent: AgentHooks, text: str) -> str:
     hooks = wanted.setdefault("hooks", {})
     for event in agent.events:
         is_of_tool = event in agent.tool_events
-        entry: dict[str, Any] = {"matcher": "|".join(agent.tools)} if is_of_tool else {}
+        entry: dict[str, Any] = {"matcher": "|".join(agent.tools_of(event))} if is_of_tool else {}
         command = {
             "type": "command",
             "command": hook_command(agent.name),

@@ -49,7 +49,7 @@ def _with_hooks(path: Path, agent: AgentHooks, text: str) -> str:
         command.update({"type": "command", "command": hook_command(agent.name)})
         entry = tomlkit.table()
         if event in agent.tool_events:
-            entry["matcher"] = "|".join(agent.tools)
+            entry["matcher"] = "|".join(agent.tools_of(event))
         commands = tomlkit.aot()
         commands.append(command)
         entry["hooks"] = commands
