@@ -1,6 +1,7 @@
 """`stet agents`: what is installed into the settings of Claude Code, and removed again."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -99,7 +100,9 @@ def test_list_says_what_is_not_captured(shell: Shell) -> None:
     shell.env |= {"PATH": "/nowhere", "XDG_CONFIG_HOME": ""}
     listed = shell.run("agents")
     assert listed.returncode == 0
-    assert listed.stdout.replace(shell.env["HOME"], "HOME") == snapshot("""\
+    *agents, isolation = listed.stdout.splitlines(keepends=True)
+    assert re.fullmatch(r"isolation: (overlay|not) available.*\n", isolation)
+    assert "".join(agents).replace(shell.env["HOME"], "HOME") == snapshot("""\
 claude: Claude Code not found on the PATH
   capture: not reviewed (HOME/.claude/settings.json)
   tested with version 2.1.332

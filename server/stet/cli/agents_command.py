@@ -16,6 +16,7 @@ from stet.cli.files import replace_text
 from stet.cli.finding import Finding
 from stet.cli.terminal import CliError, Terminal, coloured
 from stet.system.helper_process import output_of
+from stet.system.overlay_probe import isolation_fault
 from stet.system.system import System
 from stet.text.diff import unified_diff
 
@@ -36,6 +37,9 @@ def show() -> int:
             terminal.show(f"  {line}")
         if not agent.is_installed:
             terminal.show(f"  to review its edits: stet agents install {agent.name} --write")
+    fault = asyncio.run(isolation_fault(system))
+    what = f"not available: {fault}" if fault else "overlay available (stet run PROGRAM)"
+    terminal.show(f"isolation: {what}")
     return 0
 
 
@@ -54,6 +58,11 @@ async def check_agents(system: System) -> list[Finding]:
             found.append(Finding("note", agent.title, f"{version}, reviewed", fix))
         else:
             found.append(Finding("ok", agent.title, f"{version}, reviewed"))
+    if fault := await isolation_fault(system):
+        fix = "What an agent changes by shell is not reviewed: see docs/agents.md."
+        found.append(Finding("note", "isolation", f"not available: {fault}", fix))
+    else:
+        found.append(Finding("ok", "isolation", "overlay available (stet run PROGRAM)"))
     return found
 
 

@@ -361,7 +361,10 @@ def mcp(
         int, typer.Option(help="The process id of the server to use. Default: the newest.")
     ] = 0,
 ) -> None:
-    """Run an MCP server on stdin and stdout, by which any agent proposes edits to your editor."""
+    """Run an MCP server for agents (stdio).
+
+    With its tools any agent proposes edits to your editor.
+    """
     from stet.cli.agents import mcp_command  # late, as above
 
     finish(lambda: mcp_command.serve(root, server))
@@ -395,6 +398,27 @@ def agents_uninstall(name: AgentArgument, *, write: WriteOption = False) -> None
     from stet.cli import agents_command  # late, as above
 
     finish(lambda: agents_command.uninstall(name, write=write))
+
+
+@app.command(
+    name="run", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True}
+)
+def run_program(
+    command: Annotated[
+        list[str], typer.Argument(metavar="PROGRAM [ARGUMENT...]", help="The program to run.")
+    ],
+    *,
+    root: RootOption = None,
+) -> None:
+    """Review all that a program changes (Linux).
+
+    An agent and its shell commands see an overlay of the folder. What they write becomes hunks.
+    The program sees the unsaved text of the editor that has the folder open. The files do not
+    change before you accept.
+    """
+    from stet.cli import run_command  # late, as above
+
+    finish(lambda: run_command.run(workspace_folder(root, None), command))
 
 
 @app.command()

@@ -22,6 +22,7 @@ from stet.control.control_client import (
     find_servers,
 )
 from stet.control.descriptor import SHADOW, Descriptor, read_descriptors
+from stet.system.isolation_mark import isolated_session
 from stet.system.runtime_folder import runtime_path
 
 ANSWER_SECONDS = 20.0
@@ -65,8 +66,10 @@ def _answer(agent: str, event: Mapping[str, Any]) -> object:
     given = event.get("tool_input")
     if event.get("tool_name") == _SHELL and _PATCH not in str(given):
         return {}
-    runtime = runtime_path(os.environ)
     file = _file_of(event)
+    if isolated_session(str(file or event.get("cwd") or "/")):
+        return {}  # `stet run` catches what the agent writes
+    runtime = runtime_path(os.environ)
     try:
         server = _find_server(runtime, event, file)
         if server is None:

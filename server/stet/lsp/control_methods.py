@@ -24,6 +24,7 @@ from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from stet.bridges.hooks.hook_sessions import HookSessions
+    from stet.bridges.isolation.isolated_sessions import IsolatedSessions
     from stet.bridges.mcp.mcp_session import McpSessions
 
 COMMANDS = (
@@ -42,13 +43,15 @@ RunCommand = Callable[[str, tuple[object, ...]], Awaitable[object]]
 class ControlMethods:
     """The methods of one server; used on the event loop only."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts that its methods need
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
         run_command: RunCommand,
+        *,
         hooks: "Callable[[], Awaitable[HookSessions]]",
         mcp: "Callable[[], Awaitable[McpSessions]]",
+        isolated: "Callable[[], Awaitable[IsolatedSessions]]",
     ) -> None:
         """Create the methods.
 
@@ -58,9 +61,11 @@ class ControlMethods:
             run_command: Runs a command by name, as if the editor had sent the arguments.
             hooks: Returns the sessions of other agents that call hooks.
             mcp: Returns the sessions of MCP clients.
+            isolated: Returns the sessions of isolated programs.
         """
         self._hooks = hooks
         self._mcp = mcp
+        self._isolated = isolated
         self._workspace = workspace
         self._ledger = ledger
         self._run_command = run_command
@@ -71,6 +76,8 @@ class ControlMethods:
         methods: dict[str, Callable[[tuple[object, ...]], Awaitable[object]]] = {
             "control.hasOpen": self._has_open,
             "control.hook": self._hook,
+            "control.isolate": self._isolate,
+            "control.isolateEnd": self._isolate_end,
             "control.text": self._text,
             "control.tool": self._tool,
             "control.wait": self._wait,
@@ -109,6 +116,28 @@ class ControlMethods:
 
         with report_as(InvalidParams, InvalidEvent):
             return await sessions.handle(agent, event)
+
+    async def _isolate(self, params: tuple[object, ...]) -> object:
+        """Return the layers of the workspace for a `program` that the `process` starts."""
+        with CommandArguments("control.isolate", params) as arguments:
+            program, process = arguments.required("program"), arguments.number("process")
+            if not process:
+                raise arguments.missing("control.isolate needs the process", "process")
+        sessions = await self._isolated()  # imports in a thread what the next line needs
+        from stet.bridges.isolation.isolated_sessions import RunRefused
+
+        with report_as(InvalidParams, RunRefused):
+            return await sessions.start(program, process)
+
+    async def _isolate_end(self, params: tuple[object, ...]) -> object:
+        """Propose what the program of a `session` has changed; return a summary."""
+        with CommandArguments("control.isolateEnd", params) as arguments:
+            name = arguments.required("session")
+        sessions = await self._isolated()
+        from stet.bridges.isolation.isolated_sessions import RunRefused
+
+        with report_as(InvalidParams, RunRefused):
+            return await sessions.end(name)
 
     async def _tool(self, params: tuple[object, ...]) -> object:
         """Return the result of a `tool` with `arguments` that the `client` of a `session` calls."""

@@ -21,6 +21,7 @@ from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from stet.bridges.hooks.hook_sessions import HookSessions
+    from stet.bridges.isolation.isolated_sessions import IsolatedSessions
     from stet.bridges.mcp.mcp_session import McpSessions
     from stet.control.control_server import ControlServer
     from stet.lsp.control_methods import RunCommand
@@ -69,6 +70,7 @@ class ControlSocket:
         self._hooks: HookSessions | None = None
         self._searcher = searcher
         self._mcp: McpSessions | None = None
+        self._isolated: IsolatedSessions | None = None
         self._folder = Path()
         self._in_order = asyncio.Lock()
 
@@ -86,6 +88,8 @@ class ControlSocket:
         """Close the socket and remove its files; what agents have written is proposed first."""
         if self._hooks is not None:
             await self._hooks.close()
+        if self._isolated is not None:
+            await self._isolated.close()
         if self._server is not None:
             await self._server.close()
 
@@ -127,8 +131,9 @@ class ControlSocket:
             self._workspace,
             self._ledger,
             self._run_command,
-            self._hook_sessions,
-            self._mcp_sessions,
+            hooks=self._hook_sessions,
+            mcp=self._mcp_sessions,
+            isolated=self._isolated_sessions,
         )
         return ControlServer(methods.table, self._spawn, __version__)
 
@@ -161,6 +166,21 @@ class ControlSocket:
             )
         return self._mcp
 
+    async def _isolated_sessions(self) -> "IsolatedSessions":
+        """Return the sessions of isolated programs."""
+        sessions = await asyncio.to_thread(_import_isolation)
+        if self._isolated is None:
+            self._isolated = sessions(
+                self._workspace,
+                self._ledger,
+                self._system,
+                number=partial(self._store.number, "turn"),
+                tell=self._client.show_message,
+                warn=self._client.warn,
+                spawn=self._spawn,
+            )
+        return self._isolated
+
     def _roots(self) -> list[str]:
         """Return the real paths of the folders that the editor has named. Blocks on the disk."""
         if not self._workspace.folders:
@@ -178,3 +198,9 @@ def _import_mcp() -> "type[McpSessions]":
     from stet.bridges.mcp.mcp_session import McpSessions
 
     return McpSessions
+
+
+def _import_isolation() -> "type[IsolatedSessions]":
+    from stet.bridges.isolation.isolated_sessions import IsolatedSessions
+
+    return IsolatedSessions

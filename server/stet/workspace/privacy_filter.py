@@ -130,6 +130,22 @@ class PrivacyFilter:
             return Refusal("ignored", f"{name!r} is ignored by a .gitignore.")
         return None
 
+    def hides(self, root: Root, parts: tuple[str, ...], *, is_folder: bool) -> bool:
+        """Return whether no program of another agent may see the entry at `parts` below `root`.
+
+        These are secrets, Stet's own state, and what `privacy.deny` or a `.stetignore` names, after
+        the folders above it. An agent needs the files that are only no part of the project.
+        """
+        if is_folder and self._is_state_folder(root.path.joinpath(*parts)):
+            return True
+        whole = (*root.path.parts[1:], *parts)
+        refusal = self._check_names(whole, "", is_folder=is_folder)
+        if refusal is not None and refusal.rule != "git":
+            return True
+        if self._is_denied(parts, is_folder=is_folder):
+            return True
+        return self.rules.decide(root.path, parts, is_folder=is_folder) is IgnoreDecision.DENIED
+
     def _check_path(self, path: Path, *, is_asked: bool, is_folder: bool = False) -> Refusal | None:
         """Return the refusal of `path`, if any, by names or the rules of every root that contains
         `path`.

@@ -18,7 +18,7 @@ from stet.cli.main import unsupported_python
 WIDTH = 80
 COMMANDS = (
     "serve", "ask", "review", "accept", "reject", "search", "index", "demo", "doctor", "model",
-    "agents", "config", "uninstall",
+    "agents", "config", "uninstall", "mcp", "run",
 )  # fmt: skip
 OLD_PYTHONS = sorted(Path.home().glob(".pyenv/versions/3.[89].*/bin/python3")) + sorted(
     Path.home().glob(".pyenv/versions/3.10.*/bin/python3")

@@ -37,7 +37,6 @@ from stet.bridges.acp.profiles import ConfiguredAgent
 from stet.bridges.session_view import SessionView
 from stet.llm.model import Usage
 from stet.workspace.names import PathRefused
-from stet.workspace.uris import path_of
 from stet.workspace.workspace import Workspace
 
 CANCEL_SECONDS = 5.0
@@ -106,7 +105,6 @@ class AcpSession:
         self._turn: ExternalTurn | None = None
         self._settling: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
-        self._is_prompted = False
         self._unsent_news = ""
         self._cost: float | None = None
         self._files = AgentFiles(
@@ -147,7 +145,7 @@ class AcpSession:
         finally:
             external.stop()
             self._turn = None
-            self.is_working = self._is_prompted = False
+            self.is_working = False
         state, error = _ENDS.get(response.stop_reason, (TurnState.COMPLETED, ""))
         if not error:
             return ended.ended(state, summary=external.summary() or "Done.")
@@ -172,14 +170,13 @@ class AcpSession:
         connection, is_first = self._connection, not self.is_running
         if connection is None or is_first:
             await self.close()
-            connection = await self._open(session, self._folder(turn.ask.place.uri))
+            connection = await self._open(session)
         prompt = await build_prompt(
             turn.ask, self._unsent_news, self._view, self._workspace,
             reads_disk=self.agent.profile.reads_disk, is_first=is_first,
         )  # fmt: skip
         n_characters = sum(map(len, prompt.texts))
         self._record(Sent(turn.id, prompt.parts, n_characters, prompt.kinds, prompt.is_open))
-        self._is_prompted = True  # before it, an agent that loads a session repeats old messages
         answering = self._prompt(connection, prompt.texts)
         task = self._spawn(answering, f"prompt of {turn.id}")
         try:
@@ -215,12 +212,13 @@ class AcpSession:
             task.cancel()
             await self.close()
 
-    async def _open(self, session: Session, folder: Path) -> AgentConnection:
-        """Start the program in a folder, and begin a session or load that of an earlier run.
+    async def _open(self, session: Session) -> AgentConnection:
+        """Start the program, and begin a session or load that of an earlier run.
 
         Raises:
             AgentFailure: If this fails; the program is ended.
         """
+        folder = self._folder()
         system = self._workspace.snapshot().system
         process = await AgentProcess.start(self.agent, folder, system, self._spawn)
         connection = AgentConnection(self.agent, process, self._handle)
@@ -300,7 +298,7 @@ class AcpSession:
             RequestError: If it is refused.
         """
         if method == "session/update":
-            if self._turn is not None and self._is_prompted:
+            if self._turn is not None:
                 self._turn.update(params)
             return None
         if is_notification:
@@ -332,8 +330,7 @@ class AcpSession:
         """
         if session_id != self._session_id:
             raise RequestError(-32602, "This is not the session of this agent.")
-        is_running = external is not None and external is self._turn and not external.is_over
-        if external is None or not is_running or not self._is_prompted:
+        if external is None or external is not self._turn or external.is_over:
             raise RequestError(-32603, "The turn is over.")
         return external
 
@@ -355,17 +352,15 @@ class AcpSession:
         if self._turn is not None:
             self._record(Sent(self._turn.turn.id, (name,), n_characters, is_open=True))
 
-    def _folder(self, uri: str | None) -> Path:
-        """Return the folder in which the agent works: that of the question's file, or the first.
+    def _folder(self) -> Path:
+        """Return the folder in which the agent works.
 
         Raises:
             AgentFailure: If no folder is open.
         """
         if not self._workspace.roots:
             raise AgentFailure("Open a folder first: another agent works in a folder.")
-        path = path_of(uri or self._workspace.snapshot().activity.active or "")
-        roots = [root.path for root in self._workspace.roots]
-        return next((root for root in roots if path and path.is_relative_to(root)), roots[0])
+        return self._workspace.roots[0].path
 
     def _name_of(self, path: str) -> str:
         """Return the name of a file of the workspace, or ""."""

@@ -29,18 +29,14 @@ class MessageTransport:
         self._writer = writer
 
     async def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message; an answer to an agent that has ended is left out.
+        """Send a message.
 
         Raises:
             ConnectionError: If the agent has closed its input.
         """
         line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
-        try:
-            self._writer.write(line)
-            await self._writer.drain()
-        except OSError as error:
-            if "method" in message:
-                raise ConnectionError("the agent has closed its input") from error
+        self._writer.write(line)
+        await self._writer.drain()
 
     async def receive(self) -> dict[str, Any] | None:
         """Return the next message, or None at the end or after a line that is too long."""

@@ -1,0 +1,169 @@
+"""The programs that `stet run` has started in the workspace of this server."""
+
+import asyncio
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from stet.bridges.isolation.isolated_session import IsolatedSession
+from stet.bridges.isolation.workspace_layers import make_layers
+from stet.bridges.session_view import SessionView
+from stet.review.ledger import ReviewLedger
+from stet.system.process_id import is_alive
+from stet.system.system import System
+from stet.text.escape import escape_line
+from stet.text.render import counted
+from stet.workspace.workspace import Workspace
+
+MAX_SESSIONS = 8
+LOOK_SECONDS = 1.0
+"""The least time between two looks at the layers of a session; a look takes a twentieth of it."""
+_LOOK_SHARE = 20
+_LEFT_SECONDS = 7 * 24 * 3600
+"""How long the layers stay that a server has left which was killed."""
+_PROGRAM = re.compile(r"[A-Za-z0-9][\w.+-]{0,39}")
+
+
+class RunRefused(ValueError):
+    """A program can't be isolated; the message says why."""
+
+
+class _Running:
+    """A session, the folder of its layers, and the `stet run` that has it."""
+
+    def __init__(self, session: IsolatedSession, folder: Path, program: str, process: int) -> None:
+        self.session = session
+        self.folder = folder
+        self.program = program
+        self.process = process
+        self.looking: asyncio.Task[None] | None = None
+
+
+class IsolatedSessions:
+    """All isolated programs of one server; used on the event loop only."""
+
+    def __init__(  # noqa: PLR0913 - all its ports
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        system: System,
+        *,
+        number: Callable[[], int],
+        tell: Callable[[str], None],
+        warn: Callable[[str], None],
+        spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]],
+    ) -> None:
+        """Have no session yet.
+
+        Args:
+            workspace: The open documents and the files.
+            ledger: The proposals.
+            system: The access to the disk.
+            number: Returns the number of a new turn; it blocks.
+            tell: Shows the user a message.
+            warn: Shows the user a warning.
+            spawn: Starts a task.
+        """
+        self._workspace = workspace
+        self._ledger = ledger
+        self._system = system
+        self._number = number
+        self._tell = tell
+        self._warn = warn
+        self._spawn = spawn
+        self._running: dict[str, _Running] = {}
+
+    async def start(self, program: str, process: int) -> dict[str, object]:
+        """Prepare the layers for a program; return what `stet run` needs to start it.
+
+        Args:
+            program: The name of the program, the author of its hunks.
+            process: The process id of `stet run`: when it ends, the session ends.
+
+        Raises:
+            RunRefused: If the layers can't be made.
+        """
+        if len(self._running) >= MAX_SESSIONS:
+            raise RunRefused(f"{MAX_SESSIONS} programs are isolated already")
+        author = program if _PROGRAM.fullmatch(program) else "program"
+        name = f"{author}-run-{secrets.token_hex(4)}"
+        try:
+            isolated = await asyncio.to_thread(self._clean)
+            folder = isolated / str(os.getpid()) / name
+            roots = self._workspace.roots
+            layers = await asyncio.to_thread(make_layers, folder, roots, self._system)
+            view = SessionView(self._workspace, self._ledger, self._number, author, name)
+            session = IsolatedSession(view, self._workspace, layers, self._system.now())
+            await session.prepare()
+        except OSError as error:
+            raise RunRefused(f"the layers of the workspace can't be made: {error}") from error
+        running = self._running[name] = _Running(session, folder, author, process)
+        running.looking = self._spawn(self._look(name, running), "an isolated program")
+        return {
+            "session": name,
+            "overlays": [[str(path) for path in one.overlay] for one in layers],
+            "hidden": str(isolated),
+        }
+
+    async def end(self, name: str) -> dict[str, object]:
+        """Propose what a program has changed, remove its layers, and return a summary.
+
+        Raises:
+            RunRefused: If there is no such session.
+        """
+        running = self._running.pop(name, None)
+        if running is None:
+            raise RunRefused(f"there is no isolated session {name!r}")
+        if running.looking is not None:
+            running.looking.cancel()
+        session = running.session
+        await session.collect(is_end=True)
+        await asyncio.to_thread(_remove, running.folder)
+        for warning in session.warnings:
+            self._warn(f"Stet: {running.program}: {escape_line(warning)}")
+        if session.hunks:
+            n_hunks = counted(len(session.hunks), "hunk")
+            self._tell(f"Stet: {running.program} proposed {n_hunks} to review.")
+        return {"hunks": len(session.hunks), "warnings": list(session.warnings)}
+
+    async def close(self) -> None:
+        """Propose what the programs have changed until now; their layers stay."""
+        for running in self._running.values():
+            if running.looking is not None:
+                running.looking.cancel()
+            await running.session.collect(is_end=True)
+        self._running.clear()
+
+    async def _look(self, name: str, running: _Running) -> None:
+        """Propose changes while the program runs, and end the session with it."""
+        while is_alive(running.process):
+            began = self._system.monotonic()
+            await running.session.collect(is_end=False)
+            took = self._system.monotonic() - began
+            await asyncio.sleep(max(LOOK_SECONDS, took * _LOOK_SHARE))
+        running.looking = None
+        if name in self._running:
+            await self.end(name)
+
+    def _clean(self) -> Path:
+        """Return the folder of all layers, without those that were left long ago. Blocks."""
+        isolated = self._system.real_path(self._system.cache_folder()) / "isolated"
+        isolated.mkdir(mode=0o700, exist_ok=True)
+        for name, status in self._system.list_real(isolated):
+            is_left = not (name.isdecimal() and is_alive(int(name)))
+            if is_left and status.mtime < self._system.now() - _LEFT_SECONDS:
+                _remove(isolated / name)
+        return isolated
+
+
+def _remove(folder: Path) -> None:
+    """Remove layers; the kernel's folder in them has no permissions."""
+    for work in folder.glob("*/work"):
+        with suppress(FileNotFoundError):  # never mounted
+            (work / "work").chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,220 @@
+"""`stet run` while the user works, and when a process ends early."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Part
+from tests.parts.isolation import isolation
+from tests.support.editor import FakeEditor
+from tests.support.shell import STET, Screen, Shell
+
+TEXT = "one\ntwo\nthree\nfour\nfive\n"
+
+
+@pytest.fixture
+def shell(tmp_path: Path, part: Part) -> Shell:
+    part(isolation)
+    shell = Shell.at(tmp_path)
+    shell.write("a.txt", TEXT)
+    shell.write("b.txt", "b\n")
+    for name in ("begun", "go"):
+        os.mkfifo(tmp_path / name)
+    return shell
+
+
+@pytest.fixture
+async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
+    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+        editor.open("a.txt")
+        await editor.command("stet.proposals")
+        yield editor
+
+
+class Run:
+    """A `stet run` whose script waits where it has the word `WAIT`."""
+
+    def __init__(self, process: asyncio.subprocess.Process, base: Path) -> None:
+        self.process = process
+        self._base = base
+
+    @classmethod
+    @asynccontextmanager
+    async def start(cls, shell: Shell, script: str) -> AsyncIterator["Run"]:
+        base = shell.folder.parent
+        waiting = f"echo >{base}/begun; read go <{base}/go;"
+        process = await asyncio.create_subprocess_exec(
+            *STET, "run", "sh", "-c", script.replace("WAIT", waiting),
+            cwd=shell.folder,
+            env=shell.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            yield cls(process, base)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+    async def begun(self) -> None:
+        """Wait until the script waits."""
+        await asyncio.to_thread((self._base / "begun").read_text)
+
+    async def go(self) -> None:
+        """Let the script go on."""
+        await asyncio.to_thread((self._base / "go").write_text, "\n")
+
+    async def ended(self) -> tuple[int | None, str]:
+        """Wait for the end; return the exit code and what it printed as errors."""
+        _, errors = await self.process.communicate()
+        return self.process.returncode, errors.decode()
+
+
+async def texts(editor: FakeEditor) -> list[str]:
+    """Return the new text of each pending hunk."""
+    listed = await editor.command("stet.proposals", {"state": "pending"})
+    return [item["new"] for item in listed]
+
+
+async def wait_for_hunks(editor: FakeEditor, *expected: str) -> None:
+    """Wait until these are the new texts of the pending hunks."""
+    while True:
+        arrived = editor.n_news  # read before the request
+        if await texts(editor) == list(expected):
+            return
+        await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
+
+
+async def test_hunks_come_while_the_program_runs_and_typing_is_merged(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    async with Run.start(shell, "sed -i s/two/2/ a.txt; WAIT sed -i s/five/5/ a.txt") as run:
+        await run.begun()
+        await wait_for_hunks(editor, "2\n")
+        editor.change("a.txt", "one\n", "one, typed\n")
+        editor.flush()
+        await run.go()
+        assert (await run.ended())[0] == 0
+    assert await texts(editor) == ["2\n", "5\n"]
+    assert editor.text("a.txt") == TEXT.replace("one", "one, typed")
+
+
+async def test_rejected_hunk_is_not_proposed_again_by_a_later_edit(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    async with Run.start(shell, "sed -i s/two/2/ a.txt; WAIT sed -i s/five/5/ a.txt") as run:
+        await run.begun()
+        await wait_for_hunks(editor, "2\n")
+        [item] = await editor.command("stet.proposals", {"state": "pending"})
+        await editor.command("stet.reject", {"hunk": item["hunk"]})
+        await run.go()
+        await run.ended()
+    assert await texts(editor) == ["5\n"]
+
+
+async def test_edit_of_lines_that_the_user_has_changed_is_reported(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    async with Run.start(shell, "WAIT sed -i s/two/2/ a.txt") as run:
+        await run.begun()
+        editor.change("a.txt", "two\n", "two, typed\n")
+        editor.flush()
+        await editor.command("stet.proposals")
+        await run.go()
+        code, errors = await run.ended()
+    assert code == 0
+    assert "stet: Not proposed: The user has changed the same lines of a.txt" in errors
+    assert await texts(editor) == []
+
+
+async def test_killed_program_has_what_it_wrote_proposed(shell: Shell, editor: FakeEditor) -> None:
+    async with Run.start(shell, "echo 2 >b.txt; WAIT kill -9 $$") as run:
+        await run.begun()
+        await run.go()
+        code, errors = await run.ended()
+    assert code == 128 + signal.SIGKILL
+    assert "1 hunk waits for review" in errors
+    assert await texts(editor) == ["2\n"]
+
+
+async def test_killed_stet_run_ends_the_program_and_has_what_it_wrote_proposed(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    async with Run.start(shell, "echo 2 >b.txt; WAIT echo 3 >b.txt") as run:
+        await run.begun()
+        run.process.kill()
+        await run.ended()
+        await wait_for_hunks(editor, "2\n")
+    await editor.wait_until(lambda: "sh proposed 1 hunk to review" in str(editor.messages))
+    layers = Path(shell.env["XDG_CACHE_HOME"], "stet", "isolated")
+    assert not await asyncio.to_thread(lambda: list(layers.glob("*/*")))
+
+
+async def test_terminated_stet_run_terminates_the_program(shell: Shell, editor: FakeEditor) -> None:
+    script = "trap 'echo 3 >b.txt; exit 5' TERM; echo 2 >b.txt; WAIT"
+    async with Run.start(shell, script) as run:
+        await run.begun()
+        run.process.terminate()
+        assert (await run.ended())[0] == 5
+    assert await texts(editor) == ["3\n"]
+
+
+async def test_editor_that_ends_has_the_hunks_and_the_rest_stays_in_the_layers(
+    shell: Shell,
+) -> None:
+    async with AsyncExitStack() as stack:
+        async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+            run = await stack.enter_async_context(
+                Run.start(shell, "echo 2 >b.txt; WAIT echo 3 >b.txt")
+            )
+            await run.begun()
+        await run.go()
+        code, errors = await run.ended()
+    assert code == 0
+    folder = errors.rpartition(" stays in ")[2].strip()
+    assert await asyncio.to_thread(Path(folder, "b.txt").read_text) == "3\n"
+    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
+        editor.open("b.txt")
+        assert await texts(editor) == ["2\n"]
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("kill -TERM $$", 143)])
+async def test_exit_code_is_that_of_the_program(
+    shell: Shell, editor: FakeEditor, script: str, code: int
+) -> None:
+    ended = await asyncio.to_thread(shell.run, "run", "sh", "-c", script)
+    assert (ended.returncode, ended.stderr) == (code, "")
+
+
+async def test_program_that_does_not_exist(shell: Shell, editor: FakeEditor) -> None:
+    ended = await asyncio.to_thread(shell.run, "run", "--", "no-such-agent", "--root")
+    assert ended.returncode == 127
+    assert ended.stderr == "stet: no-such-agent: No such file or directory\n"
+
+
+def test_folder_that_no_editor_has_open(shell: Shell) -> None:
+    ended = shell.run("run", "sh", "-c", "echo 1 >b.txt")
+    assert ended.returncode == 125
+    assert ended.stderr.startswith("stet: no editor with Stet has ")
+    assert (shell.folder / "b.txt").read_text() == "b\n"
+
+
+async def test_program_has_the_terminal(shell: Shell, editor: FakeEditor) -> None:
+    def talk() -> int:
+        script = "tty >/dev/null && printf 'name? '; read name; echo $name >b.txt; echo bye"
+        screen = Screen(shell, ["run", "sh", "-c", script])
+        screen.wait_for("name? ")
+        screen.type("Ada\n")
+        screen.wait_for("bye")
+        return screen.ended()
+
+    assert await asyncio.to_thread(talk) == 0
+    assert await texts(editor) == ["Ada\n"]
