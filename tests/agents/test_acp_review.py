@@ -1,14 +1,21 @@
-"""The real Gemini CLI and Qwen Code answer in the chat of an editor: the same review as Claude's."""
+"""The real Gemini CLI, Qwen Code and OpenCode answer in the chat: the same review as Claude's."""
 
 import json
 
 import pytest
 
 from tests.agents.isolated_model import IsolatedModel, isolated_model
-from tests.agents.review_scenario import SAVED, AgentTools, play_review
+from tests.agents.review_scenario import (
+    SAVED,
+    AgentTools,
+    install_in_thread,
+    play_review,
+    runtime,
+)
 from tests.agents.scene import Scene
 from tests.conftest import Part
 from tests.parts.gemini_cli import gemini_cli
+from tests.parts.opencode import opencode
 from tests.parts.qwen_code import qwen_code
 from tests.support.agent_models.chat_completions import ChatCompletions
 from tests.support.agent_models.gemini_contents import GeminiContents
@@ -31,6 +38,12 @@ QWEN = AgentTools(
     create=GEMINI.create,
 )
 
+OPENCODE = AgentTools(
+    read=lambda path: call("read", filePath=str(path)),
+    edit=lambda path, old, new: call("edit", filePath=str(path), oldString=old, newString=new),
+    create=lambda path, line: call("write", filePath=str(path), content=f"{line}\n"),
+)
+
 
 async def check_chat(
     scene: Scene,
@@ -40,11 +53,13 @@ async def check_chat(
     server: dict[str, object],
     *,
     sees_unsaved: str = "",
+    capture: str = "client-fs",
 ) -> None:
     """Play the review with an agent of the settings, in the default chat."""
     (scene.workspace / "b.txt").write_text(SAVED["b.txt"])
     settings = {"agents": {"default": name, "servers": {name: {"profile": name, **server}}}}
-    async with FakeEditor.start(scene.workspace, settings=settings) as editor:
+    env = runtime(scene)
+    async with FakeEditor.start(scene.workspace, settings=settings, env=env) as editor:
         n_turns = 0
 
         async def prompt(script: Script, _goes_on: bool) -> None:
@@ -56,6 +71,10 @@ async def check_chat(
             script.check_played()
 
         await play_review(editor, scene, name, tools, prompt, sees_unsaved=sees_unsaved)
+        listed = await editor.command("stet.proposals")
+        assert {one["turn"] for one in listed} == {"t1"}
+        [status] = (await editor.command("stet.status"))["agents"]
+        assert status == {"name": name, "state": "ready", "capture": capture, "isolation": "none"}
         assert len(model.servers) == 1, "one process has answered both prompts"
 
 
@@ -100,3 +119,44 @@ async def test_qwen_is_reviewed_in_the_chat(part: Part, scene: Scene) -> None:
             },
         }
         await check_chat(scene, "qwen", QWEN, model, server)
+
+
+async def test_opencode_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Scene) -> None:
+    program = part(opencode)
+    await install_in_thread(scene, "opencode", program)
+    async with isolated_model(ChatCompletions) as model:
+        folders = {"CONFIG": ".config", "DATA": ".local/share", "CACHE": ".cache"}
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": f"{model.url}/v1", "apiKey": "none"},
+            "models": {"m": {"tool_call": True}},
+        }
+        config = {
+            "autoupdate": False,
+            "share": "disabled",
+            "provider": {"here": provider},
+            "model": "here/m",
+            "small_model": "here/m",
+            "agent": {"title": {"disable": True}},
+        }
+        off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+        server: dict[str, object] = {
+            "command": model.command(program, "acp"),
+            "env": {
+                **model.environment,
+                **runtime(scene),
+                "HOME": str(scene.home),
+                **{f"XDG_{name}_HOME": str(scene.home / path) for name, path in folders.items()},
+                "OPENCODE_CONFIG_CONTENT": json.dumps(config),
+                **{f"OPENCODE_DISABLE_{what}": "1" for what in off},
+                "npm_config_offline": "true",
+            },
+        }
+        await check_chat(
+            scene,
+            "opencode",
+            OPENCODE,
+            model,
+            server,
+            capture="hook-redirect",
+        )

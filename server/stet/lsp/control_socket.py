@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stet.bridges.hooks.hook_sessions import HookSessions
     from stet.bridges.isolation.isolated_sessions import IsolatedSessions
     from stet.bridges.mcp.mcp_session import McpSessions
+    from stet.bridges.session_view import SessionView
     from stet.control.control_server import ControlServer
     from stet.lsp.control_methods import RunCommand
     from stet.search.word_search import Searcher
@@ -46,6 +47,7 @@ class ControlSocket:
         searcher: "Searcher",
         run_command: "RunCommand",
         spawn: Spawn,
+        view_of: "Callable[[str], SessionView | None]",
     ) -> None:
         """Create the socket; it is not open before the settings are read.
 
@@ -58,6 +60,7 @@ class ControlSocket:
             searcher: Finds passages for other agents.
             run_command: Runs a command by name, as if the editor had sent it.
             spawn: Starts a task.
+            view_of: Returns the view of the session with an id, if Stet runs the agent itself.
         """
         self._workspace = workspace
         self._ledger = ledger
@@ -66,6 +69,7 @@ class ControlSocket:
         self._system = system
         self._run_command = run_command
         self._spawn = spawn
+        self._view_of = view_of
         self._server: ControlServer | None = None
         self._hooks: HookSessions | None = None
         self._searcher = searcher
@@ -151,6 +155,7 @@ class ControlSocket:
                 number=partial(self._store.number, "turn"),
                 tell=self._client.show_message,
                 warn=self._client.warn,
+                view_of=self._view_of,
             )
         return self._hooks
 

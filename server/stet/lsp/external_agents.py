@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stet.agent.turn_runner import TurnChannel
     from stet.bridges.acp.acp_sessions import AcpSessions
     from stet.bridges.acp.profiles import ConfiguredAgent
+    from stet.bridges.session_view import SessionView
 
 
 class ExternalAgents:
@@ -71,15 +72,20 @@ class ExternalAgents:
     def to_json(self) -> list[dict[str, str]]:
         """Return `agents` of `stet.status`."""
         states = self._sessions.states() if self._sessions is not None else {}
+        with_hooks = self._sessions.with_hooks() if self._sessions is not None else ()
         return [
             {
                 "name": one.name,
                 "state": states.get(one.name, "off"),
-                "capture": one.profile.capture,
+                "capture": "hook-redirect" if one.name in with_hooks else one.profile.capture,
                 "isolation": "none",
             }
             for one in self._configured
         ]
+
+    def view_of(self, session_id: str) -> "SessionView | None":
+        """Return the view of the session that an agent calls so; None for another session."""
+        return self._sessions.view_of(session_id) if self._sessions is not None else None
 
     async def close(self) -> None:
         """End all agents."""

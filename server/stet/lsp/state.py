@@ -180,6 +180,9 @@ class Background:
         )
         self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
+        self.external_agents = ExternalAgents(
+            workspace, documents.ledger, documents.store, server.tasks
+        )
         self.control = ControlSocket(
             workspace,
             documents.ledger,
@@ -189,9 +192,7 @@ class Background:
             searcher=self.index,
             run_command=run_command,
             spawn=server.tasks.spawn,
-        )
-        self.external_agents = ExternalAgents(
-            workspace, documents.ledger, documents.store, server.tasks
+            view_of=self.external_agents.view_of,
         )
 
     def settings_changed(self) -> None:

@@ -36,6 +36,7 @@ from stet.bridges.acp.external_turn import ExternalTurn
 from stet.bridges.acp.profiles import ConfiguredAgent
 from stet.bridges.session_view import SessionView
 from stet.llm.model import Usage
+from stet.text.render import counted
 from stet.workspace.names import PathRefused
 from stet.workspace.workspace import Workspace
 
@@ -74,7 +75,10 @@ class AcpSession:
 
     Attributes:
         agent: The agent, as it was configured when the session began.
+        view: What the session sees.
+        session_id: The agent's id of the session; "" before it begins.
         is_working: Whether a turn runs.
+        has_hooks: Whether the agent has called Stet's hooks.
     """
 
     def __init__(
@@ -95,13 +99,13 @@ class AcpSession:
             record: Records what is sent.
         """
         self.agent = agent
-        self.is_working = False
-        self._view = view
+        self.is_working = self.has_hooks = False
+        self.view = view
         self._workspace = workspace
         self._spawn = spawn
         self._record = record
         self._connection: AgentConnection | None = None
-        self._session_id = ""
+        self.session_id = ""
         self._turn: ExternalTurn | None = None
         self._settling: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
@@ -120,6 +124,11 @@ class AcpSession:
         connection = self._connection
         return connection is not None and connection.process.is_running and not connection.is_broken
 
+    @property
+    def _is_reviewed(self) -> bool:
+        """Whether what the agent writes by requests to Stet is all that it writes."""
+        return self.agent.profile.capture == "client-fs"
+
     async def run(self, turn: Turn, session: Session, channel: TurnChannel) -> Turn:
         """Run a turn to its end.
 
@@ -128,10 +137,9 @@ class AcpSession:
         """
         if self._settling is not None:
             await asyncio.wait({self._settling})
-        is_reviewed = self.agent.profile.capture == "client-fs"
         external = self._turn = ExternalTurn(
             turn, channel, self._spawn,
-            name_of=self._name_of, now=self._now, is_reviewed=is_reviewed,
+            name_of=self._name_of, now=self._now, is_reviewed=self._is_reviewed,
         )  # fmt: skip
         self.is_working = True
         try:
@@ -165,15 +173,15 @@ class AcpSession:
         """
         turn = external.turn
         self._files.begin_turn(turn.ask.mode)
-        news = await self._view.begin_turn(turn.id)
+        news = await self.view.begin_turn(turn.id)
         self._unsent_news = "\n".join(filter(None, (self._unsent_news, news)))
         connection, is_first = self._connection, not self.is_running
         if connection is None or is_first:
             await self.close()
             connection = await self._open(session)
         prompt = await build_prompt(
-            turn.ask, self._unsent_news, self._view, self._workspace,
-            reads_disk=self.agent.profile.reads_disk, is_first=is_first,
+            turn.ask, self._unsent_news, self.view, self._workspace,
+            reads_disk=self.agent.profile.reads_disk, is_introduced=is_first and self._is_reviewed,
         )  # fmt: skip
         n_characters = sum(map(len, prompt.texts))
         self._record(Sent(turn.id, prompt.parts, n_characters, prompt.kinds, prompt.is_open))
@@ -196,7 +204,7 @@ class AcpSession:
     ) -> PromptResponse | AgentFailure:
         """Return the answer to a prompt, or the failure: a task that fails is logged as a bug."""
         try:
-            return await connection.prompt(self._session_id, texts)
+            return await connection.prompt(self.session_id, texts)
         except AgentFailure as failure:
             return failure
 
@@ -206,7 +214,7 @@ class AcpSession:
         """End a turn that the user has cancelled; kill an agent that does not end it."""
         try:
             async with asyncio.timeout(CANCEL_SECONDS):
-                await connection.cancel(self._session_id)
+                await connection.cancel(self.session_id)
                 await asyncio.wait({task})
         except (TimeoutError, OSError):
             task.cancel()
@@ -230,23 +238,23 @@ class AcpSession:
         except BaseException:
             await connection.close()
             raise
-        session.agent_sessions[self.agent.name] = self._session_id
+        session.agent_sessions[self.agent.name] = self.session_id
         self._connection = connection
         return connection
 
     async def _begin_session(
         self, connection: AgentConnection, folder: Path, session: Session
     ) -> NewSessionResponse | LoadSessionResponse:
-        self._session_id = session.agent_sessions.get(self.agent.name, "")
+        self.session_id = session.agent_sessions.get(self.agent.name, "")
         self._cost = None  # of a loaded session, what it has cost before is unknown
-        if self._session_id and connection.can_load:
+        if self.session_id and connection.can_load:
             try:
-                return await connection.load_session(folder, self._session_id)
+                return await connection.load_session(folder, self.session_id)
             except AgentFailure:
                 if not connection.process.is_running:
                     raise
         response = await connection.new_session(folder)
-        self._session_id, self._cost = response.session_id, 0.0
+        self.session_id, self._cost = response.session_id, 0.0
         return response
 
     async def _configure(
@@ -261,7 +269,7 @@ class AcpSession:
         available = [one.id for one in modes.available_modes] if modes else []
         if modes and mode in available:
             if mode != modes.current_mode_id:
-                await connection.set_mode(self._session_id, mode)
+                await connection.set_mode(self.session_id, mode)
         elif mode:
             is_set = await self._set_option(connection, response, "mode", mode)
             if not is_set and self.agent.server.mode:
@@ -284,7 +292,7 @@ class AcpSession:
         if option is None or value not in _values_of(response, category):
             return False
         if option.current_value != value:
-            await connection.set_option(self._session_id, option.id, value)
+            await connection.set_option(self.session_id, option.id, value)
         return True
 
     def _lacks(self, what: str, value: str, available: Sequence[str]) -> AgentFailure:
@@ -328,7 +336,7 @@ class AcpSession:
         Raises:
             RequestError: If it does not, or the request names another session.
         """
-        if session_id != self._session_id:
+        if session_id != self.session_id:
             raise RequestError(-32602, "This is not the session of this agent.")
         if external is None or external is not self._turn or external.is_over:
             raise RequestError(-32603, "The turn is over.")
@@ -337,6 +345,8 @@ class AcpSession:
     def _figures(self, response: PromptResponse, external: ExternalTurn) -> dict[str, Any]:
         """Return the fields of the turn at its end: the files, the tokens and the cost."""
         fields = self._files_used()
+        if external.n_writes and not self._is_reviewed and not self.has_hooks:
+            fields["notes"] = (*external.turn.notes, self._unreviewed(external.n_writes))
         if response.usage is not None:
             fields["rounds"] = (_tokens(response.usage),)
         if external.cost is not None:
@@ -344,6 +354,14 @@ class AcpSession:
                 fields["cost"] = max(0.0, external.cost - self._cost)
             self._cost = external.cost
         return fields
+
+    def _unreviewed(self, n_writes: int) -> str:
+        """Return the note about edits that were written to the disk."""
+        profile = self.agent.server.profile
+        note = f"{self.agent.name} writes files itself: {counted(n_writes, 'edit')} not reviewed."
+        if profile == "generic":
+            return note
+        return f"{note} `stet agents install {profile} --write` makes hunks of them."
 
     def _files_used(self) -> dict[str, Any]:
         return {"files_read": tuple(self._files.read_names), "failed": tuple(self._files.failed)}
@@ -368,7 +386,7 @@ class AcpSession:
             located = self._workspace.snapshot().locate(path)
         except PathRefused:
             return ""
-        return located.name if self._view.is_ours(located.uri) else ""
+        return located.name if self.view.is_ours(located.uri) else ""
 
     def _now(self) -> float:
         return self._workspace.snapshot().system.now()

@@ -79,6 +79,18 @@ class AcpSessions:
             found[name] = max(found.get(name, ""), state)  # the letters are in this order
         return found
 
+    def view_of(self, session_id: str) -> SessionView | None:
+        """Return the view of the session that an agent calls so, and whose hooks are called."""
+        for one in self._sessions.values():
+            if one.session_id == session_id and one.is_running:
+                one.has_hooks = True
+                return one.view
+        return None
+
+    def with_hooks(self) -> frozenset[str]:
+        """Return the names of the agents whose hooks have been called."""
+        return frozenset(name for (_, name), one in self._sessions.items() if one.has_hooks)
+
     async def close(self) -> None:
         """End all programs."""
         sessions, self._sessions = list(self._sessions.values()), {}

@@ -57,6 +57,7 @@ class ExternalTurn:
 
     Attributes:
         turn: The turn as it is now.
+        n_writes: The number of calls that have changed files, by what the agent reports.
         is_over: Whether no more updates are taken.
         cost: The cost of the agent's session so far, in US dollars; None if it reports none.
     """
@@ -90,7 +91,9 @@ class ExternalTurn:
         self._is_reviewed = is_reviewed
         self._message = ""
         self._thought = ""
+        self.n_writes = 0
         self._calls: dict[str, int] = {}
+        self._writing: set[str] = set()
         self._plan: tuple[str, ...] = ()
         self._shown_plan: tuple[str, ...] = ()
         self._n_questions = 0
@@ -210,6 +213,8 @@ class ExternalTurn:
             self._add_call(call, *self._label(update))
         elif update.title or update.locations:
             self._name_call(call, *self._label(update))
+        if call in self._calls and update.kind in ("edit", "delete", "move"):
+            self._writing.add(call)
         state = _ENDS.get(update.status or "")
         if state is not None:
             self._end_call(call, state, "" if state is ToolState.COMPLETED else "failed")
@@ -233,6 +238,7 @@ class ExternalTurn:
         number = self._calls.get(call)
         if number is None or self.turn.tool_calls[number].state is not ToolState.INIT:
             return
+        self.n_writes += state is ToolState.COMPLETED and call in self._writing
         run = self.turn.tool_calls[number].transition_to(state, error)
         self.turn = self.turn.with_run(number, run)
         self._channel.emit(ToolEnded(self.turn, run))

@@ -67,6 +67,7 @@ class HookSession:
         lock: Held while an event is handled.
         hunks: The hunks that were proposed in the turn.
         warnings: Warnings for the user that are not shown yet.
+        is_shared: Whether Stet runs the agent itself, and begins its turns.
     """
 
     def __init__(self, view: SessionView, shadow: ShadowFolder, workspace: Workspace) -> None:
@@ -80,6 +81,7 @@ class HookSession:
         self.lock = asyncio.Lock()
         self.hunks: list[Hunk] = []
         self.warnings: list[str] = []
+        self.is_shared = False
         self._view = view
         self._shadow = shadow
         self._workspace = workspace
@@ -88,6 +90,10 @@ class HookSession:
         self._turn = 0
         self._to_delete: set[str] = set()
         self._notes: list[str] = []
+
+    def share(self, view: SessionView) -> None:
+        """Use the view of a session that Stet runs itself, and that begins its turns there."""
+        self.is_shared, self._view = True, view
 
     async def begin_turn(self) -> str:
         """Begin a turn; return what the agent is to know of the last one, or "".
@@ -99,7 +105,7 @@ class HookSession:
         self.hunks.clear()
         notes = " ".join(self._notes)
         self._notes.clear()
-        news = await self._view.begin_turn()
+        news = "" if self.is_shared else await self._view.begin_turn()
         return "\n\n".join(filter(None, (notes, news)))
 
     async def end_turn(self) -> None:

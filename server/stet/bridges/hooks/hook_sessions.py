@@ -42,6 +42,7 @@ class HookSessions:
         number: Callable[[], int],
         tell: Callable[[str], None],
         warn: Callable[[str], None],
+        view_of: Callable[[str], SessionView | None],
     ) -> None:
         """Create no session yet.
 
@@ -53,6 +54,7 @@ class HookSessions:
             number: Returns the number of a new turn; it blocks.
             tell: Shows the user a message.
             warn: Shows the user a warning.
+            view_of: Returns the view of the session with an id, if Stet runs the agent itself.
         """
         self._workspace = workspace
         self._ledger = ledger
@@ -61,6 +63,7 @@ class HookSessions:
         self._number = number
         self._tell = tell
         self._warn = warn
+        self._view_of = view_of
         self._sessions: dict[tuple[str, str], HookSession] = {}
         self._parents: dict[tuple[str, str], str] = {}
         self._is_closed = False
@@ -86,6 +89,8 @@ class HookSessions:
             return {}
         is_new = key not in self._sessions
         session = self._sessions.get(key) or await self._begin(key)
+        if (view := self._view_of(key[1])) is not None:
+            session.share(view)
         async with session.lock:
             if is_new and (is_subagent or kind != hooks.prompt):
                 await session.begin_turn()
@@ -150,7 +155,9 @@ class HookSessions:
             self._warn(f"Stet: {escape_line(warning)}")
         session.warnings.clear()
         if is_end and session.hunks:
-            self._tell(f"Stet: {agent} proposed {counted(len(session.hunks), 'hunk')} to review.")
+            if not session.is_shared:  # else the end of its turn says so
+                number = counted(len(session.hunks), "hunk")
+                self._tell(f"Stet: {agent} proposed {number} to review.")
             session.hunks.clear()
 
 
