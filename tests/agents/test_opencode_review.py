@@ -1,6 +1,5 @@
 """Stet's plugin in the real OpenCode: tasks, attached files, settings, and a hook that fails."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -24,17 +23,6 @@ async def opencode(part: Part, scene: Scene) -> Path:
     return found
 
 
-@pytest.fixture
-async def editor(scene: Scene) -> AsyncIterator[FakeEditor]:
-    """Start an editor whose buffer of `a.txt` has an unsaved line."""
-    async with FakeEditor.start(scene.workspace, env=runtime(scene)) as editor:
-        editor.open("a.txt")
-        editor.change("a.txt", "one\n", "one, unsaved\n")
-        editor.flush()
-        await editor.command("stet.proposals")
-        yield editor
-
-
 def read(file: Path) -> Answer:
     """Make the call that reads a file or lists a folder."""
     return call("read", filePath=str(file))
@@ -53,7 +41,10 @@ def plugin_of(scene: Scene) -> Path:
 async def test_opencode_s_tasks_see_the_pending_text_of_their_session(
     opencode: Path, scene: Scene, editor: FakeEditor
 ) -> None:
-    """A task has a session of its own. What it edits is counted with its session's hunks."""
+    """A task has a session of its own. What it edits is counted with its session's hunks.
+
+    The copies are allowed, other folders only as the user's settings say.
+    """
     file = scene.workspace / "a.txt"
     script = Script(
         [
@@ -65,7 +56,11 @@ async def test_opencode_s_tasks_see_the_pending_text_of_their_session(
             say("Done."),
         ]
     )
-    await run_opencode(opencode, scene.home, scene.workspace, script, environment=runtime(scene))
+    await run_opencode(
+        opencode, scene.home, scene.workspace, script,
+        environment=runtime(scene),
+        settings={"permission": {"external_directory": {"*": "deny", "/srv/*": "allow"}}},
+    )  # fmt: skip
     first_of_task = script.requests[2]
     assert "The user reviews your edits in an editor, with Stet." in first_of_task.texts[-1]
     assert "1: one, unsaved\n2: 2\n" in script.requests[3].results[-1]
@@ -79,8 +74,12 @@ async def test_opencode_s_tasks_see_the_pending_text_of_their_session(
 async def test_opencode_lists_folders_and_is_sent_the_unsaved_text_of_attached_files(
     opencode: Path, scene: Scene, editor: FakeEditor
 ) -> None:
-    script = Script([read(scene.workspace), say("Done.")])
-    await run_opencode(
+    """The copies of other agents are not allowed."""
+    other = scene.notes / "stet" / "shadow" / "1" / "claude-1" / "a.txt"
+    other.parent.mkdir(parents=True)
+    other.write_text("another's\n")
+    script = Script([read(scene.workspace), read(other)])
+    events = await run_opencode(
         opencode, scene.home, scene.workspace, script, "--file", "a.txt",
         environment=runtime(scene),
     )  # fmt: skip
@@ -88,41 +87,21 @@ async def test_opencode_lists_folders_and_is_sent_the_unsaved_text_of_attached_f
     assert "1: one\n2: two\n" in sent  # OpenCode's own: it reads the disk
     assert "-one\n+one, unsaved\n" in sent.partition("1: one\n2: two\n")[2]
     assert "a.txt" in script.requests[1].results[0]
+    used = [one["part"]["state"] for one in events if one["type"] == "tool_use"]
+    assert "rejected permission" in used[-1]["error"]
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"permission": {"external_directory": {"*": "deny", "/srv/*": "allow"}}},
-        {
-            "default_agent": "reader",
-            "agent": {"reader": {"mode": "primary", "permission": {"*": "deny", "read": "allow"}}},
-        },
-    ],
-)
-async def test_opencode_reads_copies_whatever_other_folders_the_user_allows(
-    settings: dict[str, object], opencode: Path, scene: Scene, editor: FakeEditor
+async def test_opencode_s_agent_with_few_permissions_reads_copies(
+    opencode: Path, scene: Scene, editor: FakeEditor
 ) -> None:
+    reader = {"mode": "primary", "permission": {"*": "deny", "read": "allow"}}
     script = Script([read(scene.workspace / "a.txt"), say("Done.")])
     await run_opencode(
         opencode, scene.home, scene.workspace, script,
-        environment=runtime(scene), settings=settings,
+        environment=runtime(scene),
+        settings={"agent": {"reader": reader}, "default_agent": "reader"},
     )  # fmt: skip
     assert "1: one, unsaved\n" in script.requests[1].results[0]
-
-
-async def test_opencode_may_not_read_the_copies_of_other_agents(
-    opencode: Path, scene: Scene, editor: FakeEditor
-) -> None:
-    other = scene.notes / "stet" / "shadow" / "1" / "claude-1" / "a.txt"
-    other.parent.mkdir(parents=True)
-    other.write_text("another's\n")
-    script = Script([read(other)])
-    events = await run_opencode(
-        opencode, scene.home, scene.workspace, script, environment=runtime(scene)
-    )
-    [used] = [one["part"]["state"] for one in events if one["type"] == "tool_use"]
-    assert "rejected permission" in used["error"]
 
 
 @pytest.mark.parametrize(

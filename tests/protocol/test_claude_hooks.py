@@ -102,6 +102,22 @@ async def test_decisions_are_reported_with_the_next_prompt(
     assert (await claude.tool("Read", "a.txt")).text == "one, unsaved\ntwo\nTHREE\n"
 
 
+async def test_rejection_within_the_turn_is_reported_with_the_next_read(
+    editor: FakeEditor, claude: Claude
+) -> None:
+    await claude.prompt()
+    await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
+    [hunk] = await proposed(editor)
+    await editor.command("stet.reject", {"hunk": hunk, "reason": "a word"})
+    more = await claude.tool("Edit", "a.txt", old_string="three", new_string="3")
+    assert Path(more.path).read_text() == "one, unsaved\n2\n3\n"  # noqa: ASYNC240
+    assert list((await proposed(editor)).values()) == ["3\n"]
+    read = await claude.tool("Read", "a.txt")
+    assert read.text == "one, unsaved\ntwo\n3\n"
+    assert f"The user has rejected {hunk} (a word). Don't make this edit again." in read.note
+    assert "rejected" not in (await claude.tool("Read", "a.txt")).note
+
+
 async def test_typing_meanwhile_is_merged(editor: FakeEditor, claude: Claude) -> None:
     await claude.prompt()
     await claude.tool("Read", "a.txt")

@@ -1,7 +1,7 @@
 """Servers that are killed, and later servers with the same state."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,14 @@ class _Killed(Exception):
 async def killed_at_the_end(
     started: AbstractAsyncContextManager[FakeEditor],
 ) -> AsyncIterator[FakeEditor]:
-    """Yield the editor of `started`, whose server is killed at the end (`kill -9`)."""
+    """Yield the editor of `started`, whose server is killed at the latest at the end (`kill -9`)."""
     try:
         async with started as editor:
             yield editor
             server = editor._server
             assert server is not None
-            server.kill()
+            with suppress(ProcessLookupError):  # it was killed before
+                server.kill()
             await server.wait()
             raise _Killed  # noqa: TRY301 - the way out of the editor's own block
     except _Killed:

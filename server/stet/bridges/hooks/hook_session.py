@@ -9,7 +9,7 @@ from pathlib import Path
 from stet.bridges.hooks.shadow_folder import MAX_BYTES, ShadowFolder, ShadowUnreadable
 from stet.bridges.session_view import SessionText, SessionView, ViewError
 from stet.bridges.unsaved_changes import unsaved_changes
-from stet.review.proposal import Hunk, HunkKind
+from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.workspace.names import PathRefused
 from stet.workspace.paths import Located
 from stet.workspace.workspace import Workspace
@@ -90,6 +90,7 @@ class HookSession:
         self._turn = 0
         self._to_delete: set[str] = set()
         self._notes: list[str] = []
+        self._reported: set[str] = set()
 
     def share(self, view: SessionView) -> None:
         """Use the view of a session that Stet runs itself, and that begins its turns there."""
@@ -103,6 +104,7 @@ class HookSession:
         await self.end_turn()
         self._turn += 1
         self.hunks.clear()
+        self._reported.clear()
         notes = " ".join(self._notes)
         self._notes.clear()
         news = "" if self.is_shared else await self._view.begin_turn()
@@ -134,7 +136,24 @@ class HookSession:
             return Denied(str(error))
         if view is None or view.text is None:
             return PASSED
+        note = " ".join(filter(None, (note, self._rejections(located))))
         return await self._redirect(located, view, note)
+
+    def _rejections(self, located: Located) -> str:
+        """Return a sentence about hunks of a file that the user has rejected within the turn.
+
+        The agent would take the text before for a failed edit, and make the edit again.
+        """
+        proposed = {hunk.id for hunk in self.hunks if hunk.uri == located.uri} - self._reported
+        now = (hunk for hunk in self._view.hunks if hunk.id in proposed)
+        rejected = [hunk for hunk in now if hunk.state is HunkState.REJECTED]
+        self._reported |= {hunk.id for hunk in rejected}
+        if not rejected:
+            return ""
+        named = ", ".join(
+            f"{hunk.id} ({hunk.reason})" if hunk.reason else hunk.id for hunk in rejected
+        )
+        return f"The user has rejected {named}. Don't make this edit again."
 
     async def unsaved_changes(self, paths: Sequence[Path] | None = None) -> str:
         """Return how the editor's text differs from the saved files, or ""; None for all files."""
