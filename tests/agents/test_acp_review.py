@@ -14,13 +14,19 @@ from tests.agents.review_scenario import (
 )
 from tests.agents.scene import Scene
 from tests.conftest import Part
+from tests.parts.agent_adapters import claude_adapter
+from tests.parts.claude_code import claude_code
+from tests.parts.copilot_cli import copilot_cache, copilot_cli
 from tests.parts.gemini_cli import gemini_cli
 from tests.parts.opencode import opencode
 from tests.parts.qwen_code import qwen_code
+from tests.support.agent_models.anthropic_messages import AnthropicMessages
 from tests.support.agent_models.chat_completions import ChatCompletions
 from tests.support.agent_models.gemini_contents import GeminiContents
-from tests.support.agent_models.script import Script, call
+from tests.support.agent_models.script import Script, call, say
+from tests.support.agent_models.script_server import Sent
 from tests.support.editor import FakeEditor
+from tests.support.http_server import HttpRequest
 from tests.support.live_turns import run
 
 pytestmark = pytest.mark.slow
@@ -43,6 +49,26 @@ OPENCODE = AgentTools(
     edit=lambda path, old, new: call("edit", filePath=str(path), oldString=old, newString=new),
     create=lambda path, line: call("write", filePath=str(path), content=f"{line}\n"),
 )
+COPILOT = AgentTools(
+    read=lambda path: call("view", path=str(path)),
+    edit=lambda path, old, new: call("edit", path=str(path), old_str=old, new_str=new),
+    create=lambda path, line: call("create", path=str(path), file_text=f"{line}\n"),
+)
+CLAUDE = AgentTools(
+    read=lambda path: call("Read", file_path=str(path)),
+    edit=lambda path, old, new: call("Edit", file_path=str(path), old_string=old, new_string=new),
+    create=lambda path, line: call("Write", file_path=str(path), content=f"{line}\n"),
+)
+
+
+class MessagesBesideNames(AnthropicMessages):
+    """A model that names sessions and suggests what the user could type, beside its script."""
+
+    def _answer(self, asked: HttpRequest) -> Sent:
+        text = str(asked.body)
+        if "You are naming a coding session" in text or "[SUGGESTION MODE" in text:
+            return self._sent(say('{"title": "A test"}'), asked.body)
+        return super()._answer(asked)
 
 
 async def check_chat(
@@ -61,6 +87,7 @@ async def check_chat(
     env = runtime(scene)
     async with FakeEditor.start(scene.workspace, settings=settings, env=env) as editor:
         n_turns = 0
+        editor.answer_message = lambda params: (params.actions or [])[0].title
 
         async def prompt(script: Script, _goes_on: bool) -> None:
             nonlocal n_turns
@@ -156,6 +183,63 @@ async def test_opencode_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: 
             scene,
             "opencode",
             OPENCODE,
+            model,
+            server,
+            capture="hook-redirect",
+        )
+
+
+async def test_copilot_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Scene) -> None:
+    program, cache = part(copilot_cli), part(copilot_cache)
+    await install_in_thread(scene, "copilot")
+    async with isolated_model(AnthropicMessages) as model:
+        server: dict[str, object] = {
+            "command": model.command(program, "--acp"),
+            "env": {
+                **model.environment,
+                **runtime(scene),
+                "HOME": str(scene.home),
+                "XDG_CACHE_HOME": str(cache),
+                "COPILOT_HOME": str(scene.home / ".copilot"),
+                "COPILOT_OFFLINE": "true",
+                "COPILOT_AUTO_UPDATE": "false",
+                "COPILOT_MODEL": "claude-sonnet-4.5",
+                "COPILOT_PROVIDER_API_KEY": "none",
+                "COPILOT_PROVIDER_BASE_URL": model.url,
+                "COPILOT_PROVIDER_TYPE": "anthropic",
+            },
+        }
+        await check_chat(
+            scene,
+            "copilot",
+            COPILOT,
+            model,
+            server,
+            capture="hook-redirect",
+        )
+
+
+async def test_claude_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Scene) -> None:
+    (node, adapter), program = part(claude_adapter), part(claude_code)
+    await install_in_thread(scene, "claude")
+    async with isolated_model(MessagesBesideNames) as model:
+        server: dict[str, object] = {
+            "command": model.command(node, adapter),
+            "env": {
+                **model.environment,
+                **runtime(scene),
+                "HOME": str(scene.home),
+                "CLAUDE_CONFIG_DIR": str(scene.home / ".claude"),
+                "CLAUDE_CODE_EXECUTABLE": str(program),
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+                "ANTHROPIC_API_KEY": "none",
+                "ANTHROPIC_BASE_URL": model.url,
+            },
+        }
+        await check_chat(
+            scene,
+            "claude",
+            CLAUDE,
             model,
             server,
             capture="hook-redirect",

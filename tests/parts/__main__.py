@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from tests.parts import (
+    agent_adapters,
     chromium,
     claude_code,
     code_server,
@@ -45,6 +46,8 @@ PARTS: dict[str, Callable[[], object]] = {
     "Copilot CLI": copilot_cli.copilot_cache,
     "the conformance tests of MCP": mcp_programs.conformance,
     "MCP Inspector": mcp_programs.inspector,
+    "the adapter of Claude Code": agent_adapters.claude_adapter,
+    "the adapter of Codex": agent_adapters.codex_adapter,
     "Gemini CLI": gemini_cli.gemini_cli,
     "Qwen Code": qwen_code.qwen_code,
     "HumanEval": human_eval.ensure,

@@ -82,18 +82,20 @@ def native_program(package: str, place: str) -> Path:
     return found[0]
 
 
-def script_program(package: str, name: str) -> tuple[Path, Path]:
+def script_program(package: str, name: str, *options: str) -> tuple[Path, Path]:
     """Node, and a program of a package that Node runs.
 
     Args:
         package: Its name and version, such as `@google/gemini-cli@0.61.0`.
         name: The program's name, as npm installs it.
+        options: More options of `npm install`.
 
     Raises:
         MissingPart: There is no npm, or it can't fetch the package.
     """
     part = package.rpartition("/")[2].replace("@", "-")
-    folder = kept(part, lambda folder: npm(folder, "install", package, "--prefix", str(folder)))
+    install = ("install", package, *options, "--prefix")
+    folder = kept(part, lambda folder: npm(folder, *install, str(folder)))
     found = folder / "node_modules" / ".bin" / name
     if not found.exists():
         raise MissingPart(f"{package} has no program {name}, or {folder} is damaged: remove it")
