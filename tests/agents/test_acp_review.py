@@ -14,8 +14,9 @@ from tests.agents.review_scenario import (
 )
 from tests.agents.scene import Scene
 from tests.conftest import Part
-from tests.parts.agent_adapters import claude_adapter
+from tests.parts.agent_adapters import claude_adapter, codex_adapter
 from tests.parts.claude_code import claude_code
+from tests.parts.codex import codex
 from tests.parts.copilot_cli import copilot_cache, copilot_cli
 from tests.parts.gemini_cli import gemini_cli
 from tests.parts.opencode import opencode
@@ -23,6 +24,7 @@ from tests.parts.qwen_code import qwen_code
 from tests.support.agent_models.anthropic_messages import AnthropicMessages
 from tests.support.agent_models.chat_completions import ChatCompletions
 from tests.support.agent_models.gemini_contents import GeminiContents
+from tests.support.agent_models.responses import Responses
 from tests.support.agent_models.script import Script, call, say
 from tests.support.agent_models.script_server import Sent
 from tests.support.editor import FakeEditor
@@ -59,6 +61,17 @@ CLAUDE = AgentTools(
     edit=lambda path, old, new: call("Edit", file_path=str(path), old_string=old, new_string=new),
     create=lambda path, line: call("Write", file_path=str(path), content=f"{line}\n"),
 )
+CODEX = AgentTools(
+    read=lambda path: call("exec_command", cmd=f"cat {path.name}"),
+    edit=lambda path, old, new: call(
+        "apply_patch",
+        input=f"*** Begin Patch\n*** Update File: {path.name}\n@@\n-{old}\n+{new}\n*** End Patch\n",
+    ),
+    create=lambda path, line: call(
+        "apply_patch",
+        input=f"*** Begin Patch\n*** Add File: {path.name}\n+{line}\n*** End Patch\n",
+    ),
+)
 
 
 class MessagesBesideNames(AnthropicMessages):
@@ -68,6 +81,15 @@ class MessagesBesideNames(AnthropicMessages):
         text = str(asked.body)
         if "You are naming a coding session" in text or "[SUGGESTION MODE" in text:
             return self._sent(say('{"title": "A test"}'), asked.body)
+        return super()._answer(asked)
+
+
+class ResponsesOfOneModel(Responses):
+    """A model with a script; what another model is asked beside it has one answer."""
+
+    def _answer(self, asked: HttpRequest) -> Sent:
+        if isinstance(asked.body, dict) and asked.body.get("model") not in (None, "gpt-5.5"):
+            return self._sent(say("A test"), asked.body)
         return super()._answer(asked)
 
 
@@ -242,5 +264,43 @@ async def test_claude_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Sc
             CLAUDE,
             model,
             server,
+            capture="hook-redirect",
+        )
+
+
+async def test_codex_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Scene) -> None:
+    (node, adapter), program = part(codex_adapter), part(codex)
+    await install_in_thread(scene, "codex", program)
+    async with isolated_model(ResponsesOfOneModel) as model:
+        provider = {
+            "name": "here",
+            "base_url": f"{model.url}/v1",
+            "wire_api": "responses",
+            "env_key": "THE_KEY",
+            "request_max_retries": 0,
+            "stream_max_retries": 0,
+        }
+        config = {"model": "gpt-5.5", "model_providers": {"here": provider}}
+        server: dict[str, object] = {
+            "command": model.command(node, adapter),
+            "mode": "agent-full-access",
+            "env": {
+                **model.environment,
+                **runtime(scene),
+                "HOME": str(scene.home),
+                "CODEX_HOME": str(scene.home / ".codex"),
+                "CODEX_PATH": str(program),
+                "CODEX_CONFIG": json.dumps(config),
+                "MODEL_PROVIDER": "here",
+                "THE_KEY": "none",
+            },
+        }
+        await check_chat(
+            scene,
+            "codex",
+            CODEX,
+            model,
+            server,
+            sees_unsaved="a.txt:\n```\none, unsaved\n",
             capture="hook-redirect",
         )
