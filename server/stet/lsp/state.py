@@ -18,6 +18,7 @@ from stet.agent.session import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.chat.chat_controller import ChatController
+from stet.lsp.claude_ide import ClaudeIde
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
 from stet.lsp.completion_controller import CompletionController
 from stet.lsp.connection.protocol import StetLanguageServer
@@ -151,6 +152,7 @@ class Background:
         opencode: The bridge that sends the state of the editor to an OpenCode server.
         control: The socket for other programs of the user, and the hooks of other agents.
         external_agents: The agents that answer over the Agent Client Protocol.
+        claude_ide: The server for `claude --ide`.
     """
 
     def __init__(
@@ -194,6 +196,19 @@ class Background:
             spawn=server.tasks.spawn,
             view_of=self.external_agents.view_of,
         )
+        self.claude_ide = ClaudeIde(
+            workspace,
+            documents.ledger,
+            documents.store,
+            client,
+            system,
+            spawn=server.tasks.spawn,
+        )
+
+    def folders_changed(self) -> None:
+        """Pass on that the workspace folders have changed."""
+        self.control.folders_changed()
+        self.claude_ide.folders_changed()
 
     def settings_changed(self) -> None:
         """Pass on that the settings have changed."""
@@ -201,6 +216,7 @@ class Background:
         self.completions.settings_changed()
         self.control.settings_changed()
         self.external_agents.settings_changed()
+        self.claude_ide.settings_changed()
 
 
 class AgentUi:
@@ -360,6 +376,7 @@ class ServerState:
         """Save the state that outlives the server, and close all services."""
         await self.background.control.close()
         await self.background.external_agents.close()
+        await self.background.claude_ide.close()
         await self.background.index.close()
         await self.persistence.close()
         if self.startup.pipeline is not None:

@@ -293,11 +293,13 @@ class AgentsSettings:
         default: The agent that answers questions; `stet` is Stet's own.
         servers: Agents that answer over the Agent Client Protocol.
         socket: Whether `stet review` and other programs of the user can reach this server.
+        claude_ide: Whether `claude --ide` finds this server.
     """
 
     default: str = "stet"
     servers: tuple[AgentServerSettings, ...] = ()
     socket: bool = True
+    claude_ide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

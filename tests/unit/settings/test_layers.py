@@ -116,6 +116,7 @@ def test_a_project_may_narrow() -> None:
         ("[context]\nmaxFiles = 99", "context.maxFiles"),
         ("[log]\nlevel = 'debug'", "log.level"),
         ("[agents]\ndefault = 'gemini'", "agents.default"),
+        ("[agents]\nclaudeIde = true", "agents.claudeIde"),
         ("[agents.servers.x]\ncommand = ['evil']", "agents.servers"),
     ],
 )

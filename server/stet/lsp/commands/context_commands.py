@@ -1,17 +1,20 @@
-"""`stet.context` and `stet.requestLog`: the content of questions, and the log of requests.
+"""`stet.context`, `stet.requestLog` and `stet.sendSelection`: what agents are sent.
 
 `stet.context` changes the attachments of all later questions and their presets. `stet.requestLog`
-(also `stet.ledger`) shows the request log as a document.
+(also `stet.ledger`) shows the request log as a document. `stet.sendSelection` names lines to Claude.
 """
 
 from typing import Any, get_args
 
 from stet.lsp.arguments import CommandArguments
+from stet.lsp.claude_ide import NotConnected
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
+from stet.lsp.presentation.hunk_selection import resolve_location
 from stet.lsp.preset_controller import MAX_DEPTH, ContextChange, ContextChangeRefused, UnknownPreset
 from stet.lsp.startup import NOT_STARTED
 from stet.lsp.state import ServerState
 from stet.settings.values import Scope
+from stet.workspace.snapshot import NotShown
 
 
 def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
@@ -63,3 +66,14 @@ async def show_request_log(
     CommandArguments(name, values).finish()
     with report_as(RequestFailed, OSError, message="can't write the request log: {}"):
         return {"uri": await state.agent_ui.request_log.open()}
+
+
+async def send_selection(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+    """Run `stet.sendSelection`: name the selected lines in the prompt of each Claude Code."""
+    with CommandArguments("stet.sendSelection", values) as arguments:
+        place = resolve_location(arguments, state.workspace)
+    if place.uri is None:
+        raise InvalidParams("stet.sendSelection needs 'uri' or 'file'")
+    with report_as(RequestFailed, NotConnected, NotShown):
+        n_sessions = await state.background.claude_ide.mention(place.uri, place.range)
+    return {"sessions": n_sessions}

@@ -31,7 +31,7 @@ def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFolders
         state.workspace.remove_root(folder.uri)
     for folder in params.event.added:
         state.workspace.add_root(folder.uri)
-    state.background.control.folders_changed()
+    state.background.folders_changed()
 
 
 def did_rename_files(state: ServerState, params: lsp.RenameFilesParams) -> None:
