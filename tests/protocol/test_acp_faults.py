@@ -148,7 +148,7 @@ async def test_agent_that_ignores_a_cancel_is_killed_with_its_children(
         await editor.wait_until(lambda: not script.pids(), every=0.05)
         assert len(script.received("session/cancel")) == 1
         (tmp_path / "agent" / "script.json").write_text(
-            '{"prompts": [[]], "initialize": {}, "session": {}, "errors": {}}'
+            '{"prompts": [[]], "initialize": {}, "session": {}, "errors": {}, "replay": []}'
         )
         assert (await run(editor, "Again.", agent="robot"))["state"] == "completed"
 
@@ -208,3 +208,16 @@ async def test_environment_is_an_allow_list(tmp_path: Path, root: Path) -> None:
     assert names >= {"PATH", "HOME", "WANTED", "GEMINI_API_KEY", "PYTHONPATH"}
     assert names & {"UNWANTED", "OPENAI_API_KEY"} == set()
     assert os.environ.keys() - names
+
+
+async def test_agent_that_ends_before_its_answer_is_started_again(
+    tmp_path: Path, root: Path
+) -> None:
+    path = root / "a.txt"
+    posted = {"post": "fs/read_text_file", "params": {"sessionId": "session-1", "path": str(path)}}
+    script = AcpScript(tmp_path / "agent", [[posted, {"exit": 0}]])
+    async with FakeEditor.start(root, settings=script.settings()) as editor:
+        for prompt in ("Go.", "Go on."):
+            turn = await run(editor, prompt, agent="robot")
+            assert turn["error"] == "The agent robot ended with exit code 0."
+    assert len(script.received("session/new")) == 2

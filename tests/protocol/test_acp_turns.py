@@ -220,11 +220,13 @@ async def test_default_agent_answers_and_stet_when_named(tmp_path: Path, root: P
 
 async def test_session_is_loaded_after_a_restart(tmp_path: Path, root: Path) -> None:
     can_load = {"agentCapabilities": {"loadSession": True}}
-    script = AcpScript(tmp_path / "agent", [[say("Yes.")]], initialize=can_load)
+    script = AcpScript(
+        tmp_path / "agent", [[say("Yes.")]], initialize=can_load, replay=[say("Old.")["update"]]
+    )
     settings, env = script.settings(), {"XDG_STATE_HOME": str(tmp_path / "state")}
     for _ in range(2):
         async with FakeEditor.start(root, settings=settings, env=env) as editor:
-            await run(editor, "Go.", agent="robot")
+            assert (await run(editor, "Go.", agent="robot"))["answer"] == "Yes."
     assert len(script.received("session/new")) == 1
     [loaded] = script.received("session/load")
     assert (loaded["sessionId"], loaded["cwd"]) == ("session-1", str(root))
@@ -276,3 +278,54 @@ async def test_agent_that_reads_the_disk_is_sent_unsaved_text(tmp_path: Path, ro
     assert "same.txt" not in prompt
     assert key not in prompt
     assert prompt.count("[redacted: ") == 2
+
+
+MODES = {
+    "currentModeId": "auto",
+    "availableModes": [{"id": "auto", "name": "Auto"}, {"id": "default", "name": "Ask"}],
+}
+
+
+def choice(category: str, *values: str) -> dict[str, object]:
+    """Make an option of a session."""
+    options = [{"value": value, "name": value} for value in values]
+    return {
+        "id": f"the-{category}",
+        "name": category,
+        "category": category,
+        "type": "select",
+        "currentValue": values[0],
+        "options": options,
+    }
+
+
+async def test_mode_and_model_are_set(tmp_path: Path, root: Path) -> None:
+    options = [choice("mode", "auto", "plan"), choice("model", "small", "large")]
+    script = AcpScript(tmp_path / "agent", [[say("Yes.")]], session={"modes": MODES})
+    other = AcpScript(
+        tmp_path / "other",
+        [[say("Yes.")]],
+        session={"configOptions": options},
+        profile="generic",
+        more={"mode": "plan", "model": "large"},
+    )
+    settings = script.settings()
+    settings["agents"]["servers"]["other"] = other.settings()["agents"]["servers"]["robot"]
+    async with FakeEditor.start(root, settings=settings) as editor:
+        await run(editor, "Go.", agent="robot")
+        await run(editor, "You too.", agent="other", chat="b")
+    assert script.received("session/set_mode") == [{"sessionId": "session-1", "modeId": "default"}]
+    assert [
+        (one["configId"], one["value"]) for one in other.received("session/set_config_option")
+    ] == [("the-mode", "plan"), ("the-model", "large")]
+
+
+async def test_variable_chooses_how_to_log_in(tmp_path: Path, root: Path) -> None:
+    methods = [{"id": "oauth", "name": "Log in"}, {"id": "gemini-api-key", "name": "Key"}]
+    script = AcpScript(
+        tmp_path / "agent", [[say("Yes.")]], initialize={"authMethods": methods}, profile="gemini"
+    )
+    env = {"GEMINI_API_KEY": "none"}
+    async with FakeEditor.start(root, settings=script.settings(), env=env) as editor:
+        await run(editor, "Go.", agent="robot")
+    assert script.received("authenticate") == [{"methodId": "gemini-api-key"}]

@@ -1,12 +1,13 @@
 """An agent that speaks the Agent Client Protocol and does what a script says, as a process.
 
 `python -m tests.support.acp_agent SCRIPT LOG`: the script is a JSON object with `initialize` and
-`session` (fields of these answers), `errors` (by method) and `prompts`, a list of steps for each
+`session` (fields of these answers), `errors` (by method), `replay` (the updates of a loaded session) and `prompts`, a list of steps for each
 prompt, of which the last one is repeated. The log gets one line of JSON for each message that the
 agent receives. The steps:
 
 - `{"update": {...}}`: send an update of the session;
 - `{"request": METHOD, "params": {...}}`: send a request, with the id of the session, and wait;
+- `{"post": METHOD, "params": {...}}`: send a request, and don't wait;
 - `{"write": TEXT}`: write to stdout; `{"error": TEXT}`: write to stderr;
 - `{"wait": "cancel"}`: wait until the turn is cancelled; `{"wait": "ever"}`: never go on;
 - `{"environment": true}`: log the names of the variables of the process;
@@ -52,6 +53,9 @@ class ScriptedAgent:
             self._cancelled.set()
         if is_notification:
             return None
+        if method == "session/load":
+            for update in self._script["replay"]:
+                await self._do({"update": update})
         answers = {
             "initialize": {"protocolVersion": 1, **self._script["initialize"]},
             "session/new": {"sessionId": SESSION, **self._script["session"]},
@@ -79,10 +83,12 @@ class ScriptedAgent:
                 assert self.connection is not None
                 params = {"sessionId": SESSION, "update": update}
                 await self.connection.send_notification("session/update", params)
+            case {"post": method, "params": params}:
+                assert self.connection is not None
+                message = {"jsonrpc": "2.0", "id": 99, "method": method}
+                await self._do({"write": json.dumps({**message, "params": params})})
             case {"request": method, "params": params}:
                 await self._request(method, {"sessionId": SESSION, **params})
-            case {"environment": True}:
-                self._record({"environment": sorted(os.environ)})
             case {"child": seconds}:
                 child = await asyncio.create_subprocess_exec("sleep", str(seconds))
                 self._record({"pids": [os.getpid(), child.pid]})
@@ -95,7 +101,19 @@ class ScriptedAgent:
             case {"wait": "ever"}:
                 await asyncio.Event().wait()
             case _:
-                _act(step)
+                self._act(step)
+
+    def _act(self, step: dict[str, Any]) -> None:
+        match step:
+            case {"environment": True}:
+                self._record({"environment": sorted(os.environ)})
+            case {"error": text}:
+                sys.stderr.write(text)
+                sys.stderr.flush()
+            case {"exit": code}:
+                os._exit(code)
+            case _:
+                raise AssertionError(f"unknown step {step}")
 
     async def _request(self, method: str, params: dict[str, Any]) -> None:
         assert self.connection is not None
@@ -109,17 +127,6 @@ class ScriptedAgent:
     def _record(self, entry: object) -> None:
         with self._log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(entry) + "\n")
-
-
-def _act(step: dict[str, Any]) -> None:
-    match step:
-        case {"error": text}:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-        case {"exit": code}:
-            os._exit(code)
-        case _:
-            raise AssertionError(f"unknown step {step}")
 
 
 async def main(agent: ScriptedAgent) -> None:

@@ -24,6 +24,7 @@ class AcpScript:
         prompts: The steps of each prompt.
         initialize: Fields of the answer to `initialize`.
         session: Fields of the answer to `session/new`.
+        replay: The updates that the agent sends when it loads a session.
         errors: The error with which a method is answered.
         profile: The profile of the agent.
         more: More settings of the agent.
@@ -34,6 +35,7 @@ class AcpScript:
     initialize: dict[str, Any] = field(default_factory=dict)
     session: dict[str, Any] = field(default_factory=dict)
     errors: dict[str, Any] = field(default_factory=dict)
+    replay: list[dict[str, Any]] = field(default_factory=list)
     profile: str = "qwen"
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -41,7 +43,7 @@ class AcpScript:
         """Write the script, and return the settings with the agent `robot`."""
         self.folder.mkdir(exist_ok=True)
         script = self.folder / "script.json"
-        fields = ("prompts", "initialize", "session", "errors")
+        fields = ("prompts", "initialize", "session", "errors", "replay")
         script.write_text(json.dumps({name: getattr(self, name) for name in fields}))
         command = [sys.executable, "-m", "tests.support.acp_agent", str(script), str(self._log)]
         server = {

@@ -38,6 +38,7 @@ from stet.bridges.session_view import SessionView
 from stet.llm.model import Usage
 from stet.text.render import counted
 from stet.workspace.names import PathRefused
+from stet.workspace.uris import path_of
 from stet.workspace.workspace import Workspace
 
 CANCEL_SECONDS = 5.0
@@ -109,6 +110,7 @@ class AcpSession:
         self._turn: ExternalTurn | None = None
         self._settling: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
+        self._is_prompted = False
         self._unsent_news = ""
         self._cost: float | None = None
         self._files = AgentFiles(
@@ -153,7 +155,7 @@ class AcpSession:
         finally:
             external.stop()
             self._turn = None
-            self.is_working = False
+            self.is_working = self._is_prompted = False
         state, error = _ENDS.get(response.stop_reason, (TurnState.COMPLETED, ""))
         if not error:
             return ended.ended(state, summary=external.summary() or "Done.")
@@ -178,13 +180,14 @@ class AcpSession:
         connection, is_first = self._connection, not self.is_running
         if connection is None or is_first:
             await self.close()
-            connection = await self._open(session)
+            connection = await self._open(session, self._folder(turn.ask.place.uri))
         prompt = await build_prompt(
             turn.ask, self._unsent_news, self.view, self._workspace,
             reads_disk=self.agent.profile.reads_disk, is_introduced=is_first and self._is_reviewed,
         )  # fmt: skip
         n_characters = sum(map(len, prompt.texts))
         self._record(Sent(turn.id, prompt.parts, n_characters, prompt.kinds, prompt.is_open))
+        self._is_prompted = True  # before it, an agent that loads a session repeats old messages
         answering = self._prompt(connection, prompt.texts)
         task = self._spawn(answering, f"prompt of {turn.id}")
         try:
@@ -220,13 +223,12 @@ class AcpSession:
             task.cancel()
             await self.close()
 
-    async def _open(self, session: Session) -> AgentConnection:
-        """Start the program, and begin a session or load that of an earlier run.
+    async def _open(self, session: Session, folder: Path) -> AgentConnection:
+        """Start the program in a folder, and begin a session or load that of an earlier run.
 
         Raises:
             AgentFailure: If this fails; the program is ended.
         """
-        folder = self._folder()
         system = self._workspace.snapshot().system
         process = await AgentProcess.start(self.agent, folder, system, self._spawn)
         connection = AgentConnection(self.agent, process, self._handle)
@@ -306,7 +308,7 @@ class AcpSession:
             RequestError: If it is refused.
         """
         if method == "session/update":
-            if self._turn is not None:
+            if self._turn is not None and self._is_prompted:
                 self._turn.update(params)
             return None
         if is_notification:
@@ -338,7 +340,8 @@ class AcpSession:
         """
         if session_id != self.session_id:
             raise RequestError(-32602, "This is not the session of this agent.")
-        if external is None or external is not self._turn or external.is_over:
+        is_running = external is not None and external is self._turn and not external.is_over
+        if external is None or not is_running or not self._is_prompted:
             raise RequestError(-32603, "The turn is over.")
         return external
 
@@ -370,15 +373,17 @@ class AcpSession:
         if self._turn is not None:
             self._record(Sent(self._turn.turn.id, (name,), n_characters, is_open=True))
 
-    def _folder(self) -> Path:
-        """Return the folder in which the agent works.
+    def _folder(self, uri: str | None) -> Path:
+        """Return the folder in which the agent works: that of the question's file, or the first.
 
         Raises:
             AgentFailure: If no folder is open.
         """
         if not self._workspace.roots:
             raise AgentFailure("Open a folder first: another agent works in a folder.")
-        return self._workspace.roots[0].path
+        path = path_of(uri or self._workspace.snapshot().activity.active or "")
+        roots = [root.path for root in self._workspace.roots]
+        return next((root for root in roots if path and path.is_relative_to(root)), roots[0])
 
     def _name_of(self, path: str) -> str:
         """Return the name of a file of the workspace, or ""."""

@@ -29,14 +29,18 @@ class MessageTransport:
         self._writer = writer
 
     async def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message.
+        """Send a message; an answer to an agent that has ended is left out.
 
         Raises:
             ConnectionError: If the agent has closed its input.
         """
         line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
-        self._writer.write(line)
-        await self._writer.drain()
+        try:
+            self._writer.write(line)
+            await self._writer.drain()
+        except OSError as error:
+            if "method" in message:
+                raise ConnectionError("the agent has closed its input") from error
 
     async def receive(self) -> dict[str, Any] | None:
         """Return the next message, or None at the end or after a line that is too long."""
