@@ -207,6 +207,7 @@ def confirm_arrival(
         decided.append(hunk)
     # An undo by Stet is not an undo by the editor, whatever the text was during Stet's undo.
     tracked.undone.due = [one for one in tracked.undone.due if one not in places]
+    tracked.end_conflicts()  # a written hunk may have been between the lines of another
     store.save(*decided, decision=True, anchors_of=tracked.uri)
     note_text(store, tracked)
 

@@ -291,9 +291,13 @@ class TrackedDocument:
                 continue
             self.moved_lines.forget(anchor.hunk)
         if is_other:  # and other anchors may have room now
-            self._find_bases(self.live)
-            resolve_overlaps(self.live, self.lines)
+            self.end_conflicts()
         return is_other, gone
+
+    def end_conflicts(self) -> None:
+        """End the conflicts of hunks whose lines are free and together again."""
+        self._find_bases(self.live)
+        resolve_overlaps(self.live, self.lines)
 
     # -- the edit in flight ----------------------------------------------------------------------
 

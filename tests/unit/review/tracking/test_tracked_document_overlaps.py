@@ -3,8 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.review.proposal import HunkState
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.tracked_document import is_crowded, resolve_overlaps
+from tests.support.review_harness import ReviewHarness
 
 LINES = ("one\n", "two\n", "three\n", "")
 
@@ -47,3 +49,16 @@ def test_overlaps_that_are_resolved_leave_the_anchors_in_order(
     bounds = [line for anchor in live for line in anchor.span[:2]]
     assert bounds == sorted(bounds)
     assert max(bounds, default=0) <= len(LINES)
+
+
+def test_a_conflict_ends_when_the_line_between_is_taken_out_by_another_hunk() -> None:
+    page = ReviewHarness("a1\nb1\nc1\nd1\n")
+    (torn,) = page.propose("A1\nB1\nc1\nd1\n", turn="t1")
+    (between,) = page.propose("a1\nb1\nd1\n", turn="t2")
+    page.replace("a1\nc1\nb1\nd1\n")
+    assert page.ledger.hunk(torn.id).state is HunkState.CONFLICT
+    page.accept(between.id)
+    assert page.text == "a1\nb1\nd1\n"
+    assert page.ledger.hunk(torn.id).state is HunkState.PENDING
+    page.accept(torn.id)
+    assert page.text == "A1\nB1\nd1\n"
