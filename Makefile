@@ -35,8 +35,9 @@ check: $(VENV)/test.stamp  ## style, types and layers only
 bench: $(VENV)/test.stamp  ## the table of docs/benchmarks.md, measured here
 	$(BIN)/python -m tests.bench
 
-soak: $(VENV)/test.stamp  ## a million random operations on proposals, a million messages, a link turned 100,000 times while it is read, an hour
+soak: $(VENV)/test.stamp  ## a million random operations on proposals, as many with other agents, a million messages, a link turned 100,000 times while it is read, an hour
 	$(BIN)/python -m tests.soak 1000000 $(SEED)
+	$(BIN)/python -m tests.soak 1000000 $(SEED) agents
 	$(BIN)/python -m tests.fuzz 1000000 $(SEED)
 	$(BIN)/python -m tests.attacks.turning
 	$(BIN)/python -m tests.soak.hour

@@ -24,11 +24,15 @@ class CheckedDocument(SimulatedDocument):
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.journal = MemoryJournal()
-        self.ledger = ReviewLedger(self.journal)
+        self.ledger = self._new_ledger()
         self.n_checks = 0
         self._given_up: set[str] = set()
         self._doubled: set[str] = set()
         self._buried: set[str] = set()
+
+    def _new_ledger(self) -> ReviewLedger:
+        """Return the ledger of a server that has just started."""
+        return ReviewLedger(self.journal)
 
     def _pending(self) -> list[Hunk]:
         return [h for h in self.ledger.live(URI) if h.state is HunkState.PENDING]

@@ -6,10 +6,11 @@ run: a failing run can be minimized.
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from stet.review.errors import HunkOverlap, UndoConflict, WrongHunkState
-from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, EditDraft, Hunk, HunkState
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.buffer import TextBuffer
@@ -26,9 +27,22 @@ Op = tuple[str, int]
 
 
 class SimulatedWorld(Typist):
-    """One document with its user, agent, editor and disk."""
+    """One document with its user, agent, editor and disk.
+
+    Attributes:
+        operations: The operations, with their weights.
+        counts: How often something has happened, by what happened.
+    """
+
+    operations: ClassVar[Mapping[str, int]] = {
+        "type": 8, "type_near": 8, "type_and_undo": 3, "at_once": 4, "replace_all": 2, "move_lines": 3,
+        "go_and_return": 3, "line_ends": 1,
+        "propose": 8, "accept": 4, "accept_all": 1, "reject": 2, "restore": 1, "amend": 1,
+        "resolve": 2, "undo": 3, "undo_in_editor": 2, "reopen": 1, "restart": 2,
+    }  # fmt: skip
 
     def __init__(self, seed: int) -> None:
+        self.counts: Counter[str] = Counter()
         super().__init__(seed)
         self._turns = itertools.count(1)
 
@@ -42,7 +56,20 @@ class SimulatedWorld(Typist):
     def _propose(self) -> None:
         """Propose, as the agent, an edit of several places."""
         document = self._document()
-        lines = list(document.lines)
+        wanted = self._edited(document.lines)
+        edit = TextEdit((Replacement(0, len(document.text), wanted),))
+        turn = f"t{next(self._turns)}"
+        draft = EditDraft(
+            turn=turn, author="m", document=document, name="a.txt", edit=edit, summary="s"
+        )
+        try:
+            _ = self.ledger.propose(prepare_draft(draft, rules()))
+        except HunkOverlap:
+            return
+
+    def _edited(self, old: Sequence[str]) -> str:
+        """Return the text of lines, changed in several places."""
+        lines = list(old)
         for _ in range(self._dice.randrange(1, 4)):
             at = self._dice.randrange(len(lines))
             n = self._dice.randrange(3)
@@ -52,15 +79,7 @@ class SimulatedWorld(Typist):
             if self._dice.random() < 0.3:
                 del lines[at : at + 1]
             lines = lines or [""]
-        edit = TextEdit((Replacement(0, len(document.text), "".join(lines)),))
-        turn = f"t{next(self._turns)}"
-        draft = EditDraft(
-            turn=turn, author="m", document=document, name="a.txt", edit=edit, summary="s"
-        )
-        try:
-            _ = self.ledger.propose(prepare_draft(draft, rules()))
-        except HunkOverlap:
-            return
+        return "".join(lines)
 
     def _accept(self) -> None:
         """Accept some hunks; the editor behaves at random."""
@@ -177,7 +196,7 @@ class SimulatedWorld(Typist):
         empty_last = re.compile(r"\n\r?\n\Z")
         exact = exact and not any(empty_last.search(h.old) for h in self.ledger.live(URI))
         self.buffer = TextBuffer(text)
-        self.ledger = ReviewLedger(self.journal)
+        self.ledger = self._new_ledger()
         restore_state(self.ledger, self.journal.kept(), {URI: text})
         self.ledger.opened(URI, self.buffer.lines)
         self._note_buried()
@@ -243,9 +262,3 @@ def _is_reportable(hunk: Hunk, text: str) -> bool:
 _BEHAVIOURS = (
     "apply", "apply", "apply", "late", "refuse", "typed before", "typed behind", "partly",
 )  # fmt: skip
-OPERATIONS = {
-    "type": 8, "type_near": 8, "type_and_undo": 3, "at_once": 4, "replace_all": 2, "move_lines": 3,
-    "go_and_return": 3, "line_ends": 1,
-    "propose": 8, "accept": 4, "accept_all": 1, "reject": 2, "restore": 1, "amend": 1,
-    "resolve": 2, "undo": 3, "undo_in_editor": 2, "reopen": 1, "restart": 2,
-}  # fmt: skip
