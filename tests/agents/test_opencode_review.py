@@ -1,5 +1,7 @@
 """Stet's plugin in the real OpenCode: tasks, attached files, settings, and a hook that fails."""
 
+import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ from tests.agents.review_scenario import STET, install_in_thread, runtime
 from tests.agents.scene import Scene, texts
 from tests.conftest import Part
 from tests.parts.opencode import opencode as program
-from tests.support.agent_models.script import Answer, Script, call, say
+from tests.support.agent_models.script import Answer, ModelRequest, Script, call, say
 from tests.support.editor import FakeEditor
+from tests.support.restarts import until_killed
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +34,28 @@ def read(file: Path) -> Answer:
 def edited(file: Path, old: str, new: str) -> Answer:
     """Make the call that replaces a text of a file."""
     return call("edit", filePath=str(file), oldString=old, newString=new)
+
+
+class ReadsCopyOf(Script):
+    """A model that reads a file, and then the copy of another file beside the first one's."""
+
+    def __init__(self, file: Path, other: Path) -> None:
+        super().__init__([read(file), say("Done.")])
+        self._name = other.name
+
+    def next(self, request: ModelRequest) -> Answer:
+        """Record a request; return its answer."""
+        if len(self.requests) != 1:
+            return super().next(request)
+        self.requests.append(request)
+        [path] = re.findall(r"Read and edit a\.txt as (\S+):", request.results[-1])
+        return read(Path(path).with_name(self._name))
+
+
+async def make_repository(folder: Path) -> None:
+    """Make a folder a repository of git."""
+    process = await asyncio.create_subprocess_exec("git", "init", "-q", str(folder))
+    assert await process.wait() == 0
 
 
 def plugin_of(scene: Scene) -> Path:
@@ -139,3 +164,45 @@ async def test_opencode_works_where_stet_was_removed_without_its_plugin(
     script = Script([edited(file, "two", "2"), say("Done.")])
     await run_opencode(opencode, scene.home, scene.workspace, script, environment=runtime(scene))
     assert texts(scene.workspace) == {"a.txt": "one\n2\n"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_allowed"),
+    [
+        ({"read": {"*": "allow", "a.txt": "deny"}}, False),
+        ({"read": {"*": "allow", "a.txt": "ask"}}, False),
+        ({"edit": {"*": "deny", "a.txt": "allow"}}, True),
+    ],
+)
+async def test_rules_of_the_user_for_paths_hold_for_copies(
+    rules: dict[str, dict[str, str]], is_allowed: bool, opencode: Path, scene: Scene
+) -> None:
+    """In a repository, OpenCode's rules are for paths below its top folder."""
+    await make_repository(scene.workspace)
+    file = scene.workspace / "a.txt"
+    script = Script([read(file) if "read" in rules else edited(file, "two", "2"), say("Done.")])
+    async with until_killed(scene.workspace, env=runtime(scene)) as editor:
+        await editor.command("stet.proposals")
+        events = await run_opencode(
+            opencode, scene.home, scene.workspace, script,
+            environment=runtime(scene), settings={"permission": rules}, is_played=False,
+        )  # fmt: skip
+    [used] = [one["part"]["state"] for one in events if one["type"] == "tool_use"]
+    assert (used["status"] == "completed") == is_allowed
+    assert is_allowed or re.search("user has specified a rule|rejected permission", used["error"])
+    assert file.read_text() == "one\ntwo\n"
+
+
+async def test_rules_of_the_user_hold_for_a_copy_that_the_agent_names(
+    opencode: Path, scene: Scene
+) -> None:
+    await make_repository(scene.workspace)
+    async with until_killed(scene.workspace, env=runtime(scene)) as editor:
+        await editor.command("stet.proposals")
+        script = ReadsCopyOf(scene.workspace / "a.txt", scene.workspace / "b.txt")
+        (scene.workspace / "b.txt").write_text("hidden\n")
+        await run_opencode(
+            opencode, scene.home, scene.workspace, script, environment=runtime(scene),
+            settings={"permission": {"read": {"*": "allow", "b.txt": "deny"}}},
+        )  # fmt: skip
+    assert "The user's rules do not allow this copy." in script.requests[2].results[-1]
