@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from inline_snapshot import snapshot
 
 from stet.cli.agents.known_agents import known_agents
-from tests.conftest import Part
 from tests.parts import claude_code, codex, copilot_cli, opencode
 from tests.support.shell import Shell
 
@@ -149,67 +147,6 @@ def test_settings_that_can_t_be_read_are_left_alone(text: str, shell: Shell) -> 
     assert settings_file(shell).read_text() == text
 
 
-USERS_CODEX = """\
-# my settings
-model = "gpt-6.2-sol"  # the newest
-
-[sandbox_workspace_write]
-network_access = false
-writable_roots = ["/srv"]
-
-[[hooks.PreToolUse]]
-matcher = "Bash"
-
-[[hooks.PreToolUse.hooks]]
-type = "command"
-command = "lint"
-"""
-
-
-@pytest.mark.slow
-def test_codex_is_installed_beside_the_settings_of_the_user(part: Part, shell: Shell) -> None:
-    shell.env["PATH"] = f"{part(codex.codex).parent}:{shell.env['PATH']}"
-    path = Path(shell.env["HOME"], ".codex", "config.toml")
-    path.parent.mkdir(parents=True)
-    path.write_text(USERS_CODEX)
-    done = shell.run("agents", "install", "codex", "--write")
-    assert done.returncode == 0, done.stderr
-    written = path.read_text()
-    assert written.startswith('# my settings\nmodel = "gpt-6.2-sol"  # the newest\n')
-    settings = tomllib.loads(written)
-    copies = f"{shell.env['XDG_CACHE_HOME']}/stet/run/shadow"
-    assert settings["sandbox_workspace_write"]["writable_roots"] == ["/srv", copies]
-    hooks = settings["hooks"]
-    assert [len(hooks[event]) for event in ("PreToolUse", "PostToolUse", "Stop")] == [2, 1, 1]
-    assert sorted(hooks["state"]) == [
-        f"{path}:{event}:0" for event in (
-            "post_tool_use:0", "pre_tool_use:1", "stop:0", "user_prompt_submit:0",
-        )
-    ]  # fmt: skip
-    again = shell.run("agents", "install", "codex", "--write")
-    assert again.stderr == f"Nothing to change in {path}.\n"
-    assert shell.run("agents", "uninstall", "codex", "--write").returncode == 0
-    assert path.read_text() == USERS_CODEX
-
-
-@pytest.mark.parametrize("text", ["[", "hooks = 1", "hooks.Stop = 1"])
-def test_codex_settings_that_can_t_be_read_are_left_alone(text: str, shell: Shell) -> None:
-    path = Path(shell.env["HOME"], ".codex", "config.toml")
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
-    done = shell.run("agents", "install", "codex", "--write")
-    assert (done.returncode, path.read_text()) == (1, text)
-    assert done.stderr.rstrip().endswith("Correct the file first.")
-
-
-def test_codex_without_the_program_is_not_installed(shell: Shell) -> None:
-    shell.env["PATH"] = "/nowhere"
-    done = shell.run("agents", "install", "codex", "--write")
-    assert done.returncode == 1
-    assert "codex is not found on the PATH" in done.stderr
-    assert not Path(shell.env["HOME"], ".codex").exists()
-
-
 @pytest.mark.parametrize(
     ("name", "place"),
     [("copilot", ".copilot/hooks/stet.json"), ("opencode", ".config/opencode/plugin/stet.js")],
@@ -266,15 +203,16 @@ def test_uninstall_removes_the_hooks(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "is_installed", "expected"),
+    ("version", "is_installed", "is_outdated", "expected"),
     [
-        ("2.1.300", True, ("ok", "2.1.300, reviewed")),
-        ("2.1.300", False, ("note", "2.1.300, not reviewed")),
-        ("2.2.0", True, ("note", "2.2.0, reviewed")),
+        ("2.1.300", True, False, ("ok", "2.1.300, reviewed")),
+        ("2.1.300", True, True, ("note", "2.1.300, some edits are not reviewed")),
+        ("2.1.300", False, False, ("note", "2.1.300, not reviewed")),
+        ("2.2.0", True, False, ("note", "2.2.0, reviewed")),
     ],
 )
 def test_doctor_reports_the_agent(
-    version: str, is_installed: bool, expected: tuple[str, str], shell: Shell
+    version: str, is_installed: bool, is_outdated: bool, expected: tuple[str, str], shell: Shell
 ) -> None:
     program = Path(shell.env["HOME"], "bin", "claude")
     program.parent.mkdir(parents=True)
@@ -283,6 +221,9 @@ def test_doctor_reports_the_agent(
     shell.env["PATH"] = f"{program.parent}:{shell.env['PATH']}"
     if is_installed:
         assert shell.run("agents", "install", "claude", "--write").returncode == 0
+    if is_outdated:
+        text = settings_file(shell).read_text()
+        settings_file(shell).write_text(text.replace("|NotebookEdit", ""))
     findings = json.loads(shell.run("doctor", "--json").stdout)["findings"]
     [found] = [one for one in findings if one["about"] == "Claude Code"]
     assert (found["mark"], found["found"]) == expected

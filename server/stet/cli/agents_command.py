@@ -9,7 +9,7 @@ import re
 import shutil
 from contextlib import suppress
 
-from stet.cli.agents.agent_setup import AgentSettingsFile, AgentSetup
+from stet.cli.agents.agent_setup import AgentSettingsFile, AgentSetup, HookState
 from stet.cli.agents.known_agents import known_agents
 from stet.cli.editor_check import VERSION_SECONDS
 from stet.cli.files import replace_text
@@ -20,6 +20,11 @@ from stet.system.overlay_probe import isolation_fault
 from stet.system.system import System
 from stet.text.diff import unified_diff
 
+_INSTALL = {
+    HookState.MISSING: "to review its edits",
+    HookState.OUTDATED: "its hooks are not those of this Stet, or not trusted; to install them again",
+}
+
 
 def show() -> int:
     """Show the agents, their versions and whether their hooks are installed."""
@@ -28,15 +33,16 @@ def show() -> int:
         program = shutil.which(agent.program)
         version = asyncio.run(_version(program, system)) if program else ""
         found = f"{version}, {program}" if program else "not found on the PATH"
-        how = "hook-redirect" if agent.is_installed else "not reviewed"
+        state = agent.state
+        how = "not reviewed" if state is HookState.MISSING else "hook-redirect"
         paths = ", ".join(str(file.path) for file in agent.files)
         terminal.show(f"{agent.name}: {agent.title} {found}", "bold")
         terminal.show(f"  capture: {how} ({paths})")
         terminal.show(f"  tested with version {agent.tested}")
         for line in agent.not_captured:
             terminal.show(f"  {line}")
-        if not agent.is_installed:
-            terminal.show(f"  to review its edits: stet agents install {agent.name} --write")
+        if state is not HookState.CURRENT:
+            terminal.show(f"  {_INSTALL[state]}: stet agents install {agent.name} --write")
     fault = asyncio.run(isolation_fault(system))
     what = f"not available: {fault}" if fault else "overlay available (stet run PROGRAM)"
     terminal.show(f"isolation: {what}")
@@ -50,9 +56,11 @@ async def check_agents(system: System) -> list[Finding]:
         if (program := shutil.which(agent.program)) is None:
             continue
         version = await _version(program, system)
-        if not agent.is_installed:
-            fix = f"To review its edits: stet agents install {agent.name} --write"
-            found.append(Finding("note", agent.title, f"{version}, not reviewed", fix))
+        state = agent.state
+        if state is not HookState.CURRENT:
+            how = "not reviewed" if state is HookState.MISSING else "some edits are not reviewed"
+            fix = f"{_INSTALL[state].capitalize()}: stet agents install {agent.name} --write"
+            found.append(Finding("note", agent.title, f"{version}, {how}", fix))
         elif _numbers(version) > _numbers(agent.tested):
             fix = f"Stet was tested with {agent.tested}. If an edit is not redirected, Stet warns."
             found.append(Finding("note", agent.title, f"{version}, reviewed", fix))

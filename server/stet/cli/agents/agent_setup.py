@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import IntEnum, auto
 from pathlib import Path
 
 from stet.cli.terminal import CliError
@@ -10,6 +11,15 @@ _SHELL = "not captured: files that a shell command changes; searches see the sav
 _PRIVACY = "not under privacy.deny: what its shell commands read, and what it sends to its model"
 BY_SHELL = (_SHELL, _PRIVACY)
 """What is not captured of an agent whose tools are redirected."""
+
+
+class HookState(IntEnum):
+    """Whether a file has Stet's hooks."""
+
+    CURRENT = auto()
+    OUTDATED = auto()
+    """Some hooks differ from those of this Stet, or the agent does not run them."""
+    MISSING = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +31,14 @@ class AgentSettingsFile:
         with_hooks: Returns the text of the file with Stet's hooks, from its present text; raises
             `CliError` if the present text is not understood.
         without_hooks: Returns the text without them; "" if the whole file is Stet's.
+        is_current: Returns whether a text with hooks has those that this Stet would write, and the
+            agent runs them.
     """
 
     path: Path
     with_hooks: Callable[[str], str]
     without_hooks: Callable[[str], str]
+    is_current: Callable[[str], bool]
 
     def read(self) -> str:
         """Return the text of the file, "" if there is no file.
@@ -51,6 +64,13 @@ class AgentSettingsFile:
             return None  # settings that can't be read have none that Stet has written
         return None if rest == text else rest
 
+    @property
+    def state(self) -> HookState:
+        """Whether the file has Stet's hooks."""
+        if self.removal() is None:
+            return HookState.MISSING
+        return HookState.CURRENT if self.is_current(self.read()) else HookState.OUTDATED
+
 
 def file_of_stet(path: Path, text: str, mark: str) -> AgentSettingsFile:
     """Return a file that Stet writes and removes as a whole.
@@ -69,7 +89,7 @@ def file_of_stet(path: Path, text: str, mark: str) -> AgentSettingsFile:
     def without_hooks(present: str) -> str:
         return "" if mark in present else present
 
-    return AgentSettingsFile(path, with_hooks, without_hooks)
+    return AgentSettingsFile(path, with_hooks, without_hooks, lambda present: present == text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +115,6 @@ class AgentSetup:
     note: str = ""
 
     @property
-    def is_installed(self) -> bool:
-        """Whether all files have Stet's hooks."""
-        return all(file.removal() is not None for file in self.files)
+    def state(self) -> HookState:
+        """The worst state of the files."""
+        return max(file.state for file in self.files)

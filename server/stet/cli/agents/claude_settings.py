@@ -16,9 +16,12 @@ HOOK_SECONDS = 60
 
 def claude_settings(path: Path, hooks: AgentHooks) -> AgentSettingsFile:
     """Return the file at a path."""
-    return AgentSettingsFile(
-        path, partial(_with_hooks, path, hooks), partial(_without_hooks, path, hooks)
-    )
+    with_hooks = partial(_with_hooks, path, hooks)
+
+    def is_current(text: str) -> bool:
+        return _hooks_in(text, hooks) == _hooks_in(with_hooks(text), hooks)
+
+    return AgentSettingsFile(path, with_hooks, partial(_without_hooks, path, hooks), is_current)
 
 
 def _with_hooks(path: Path, agent: AgentHooks, text: str) -> str:
@@ -50,6 +53,20 @@ def _without_hooks(path: Path, agent: AgentHooks, text: str) -> str:
     settings = _parsed(path, text)
     rest = _cleared(settings, agent.name)
     return text if rest == settings else _text(rest)
+
+
+def _hooks_in(text: str, agent: AgentHooks) -> list[tuple[str, Any]]:
+    """Return each event and entry with a command of Stet, in the order of the events."""
+    hooks = json.loads(text).get("hooks", {})
+    return sorted(
+        (
+            (event, entry)
+            for event, entries in hooks.items()
+            for entry in entries
+            if _without_commands(entry, agent.name) != entry
+        ),
+        key=lambda one: one[0],
+    )
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:

@@ -32,7 +32,10 @@ def _claude() -> AgentSetup:
 
 
 def _codex() -> AgentSetup:
-    file = codex_config(_folder("CODEX_HOME", ".codex") / "config.toml", AGENTS["codex"])
+    home = _folder("CODEX_HOME", ".codex")
+    if os.environ.get("CODEX_HOME"):
+        home = home.resolve()  # as Codex does, which trusts a hook by the path of its file
+    file = codex_config(home / "config.toml", AGENTS["codex"])
     return AgentSetup("codex", "Codex", "codex", "0.171.0", (file,), (_READS_DISK, *BY_SHELL))
 
 
