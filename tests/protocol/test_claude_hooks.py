@@ -369,6 +369,7 @@ def test_hook_imports_little(shell: Shell) -> None:
         "stet.control.descriptor",
         "stet.control.socket_path",
         "stet.system",
+        "stet.system.isolation_mark",
         "stet.system.process_id",
         "stet.system.runtime_folder",
     ]
