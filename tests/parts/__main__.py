@@ -23,6 +23,7 @@ from tests.parts import (
     helix,
     human_eval,
     mcp_programs,
+    mcp_servers,
     medium_model,
     neovim,
     opencode,
@@ -50,6 +51,7 @@ PARTS: dict[str, Callable[[], object]] = {
     "the adapter of Codex": agent_adapters.codex_adapter,
     "Gemini CLI": gemini_cli.gemini_cli,
     "Qwen Code": qwen_code.qwen_code,
+    "MCP servers of npm": mcp_servers.mcp_servers,
     "HumanEval": human_eval.ensure,
 }
 LONG_PARTS: dict[str, Callable[[], object]] = {"the local model `medium`": medium_model.ensure}

@@ -96,16 +96,19 @@ TOOL_NAMES = MappingProxyType(
 """The names of all tools, each with the names of its arguments."""
 
 
-def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tuple[Tool, ...]:
+def tools_for(
+    ask: Ask, settings: AgentSettings, *, has_web: bool = False, more: Sequence[Tool] = ()
+) -> tuple[Tool, ...]:
     """Return the tools of a turn: the settings' choice, narrowed by the question and its mode.
 
     `has_web` says whether web access is configured; without it, the tools of the web are left out.
+    `more` are the tools of MCP servers, which come last.
     """
     tools = {*settings.disabled_tools, *ask.disabled_tools}
     groups = {*settings.disabled_groups, *ask.disabled_groups}
     return tuple(
         tool
-        for tool in ALL_TOOLS
+        for tool in (*ALL_TOOLS, *more)
         if tool.kind is ToolKind.CONTROL
         or (
             tool.name not in tools
@@ -343,10 +346,10 @@ class Toolbox:
             raise ToolError(
                 f"{call.name!r} has {len(arguments)} arguments. Call it again with those it takes."
             )
+        if not tool.has_plain_arguments:
+            arguments = use_workspace_names(arguments, self.ctx.reader.locate)
         try:
-            return tool, tool.params.model_validate(
-                use_workspace_names(arguments, self.ctx.reader.locate)
-            )
+            return tool, tool.params.model_validate(arguments)
         except ValidationError as error:
             raise ToolError(
                 f"{call.name!r}: {_validation_message(error)}. Call it again."

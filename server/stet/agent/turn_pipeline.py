@@ -9,6 +9,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from stet.agent.comment_turns import propose_removal, start_comment_turn
 from stet.agent.context_refresh import current_context
@@ -76,6 +77,10 @@ from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
 
+if TYPE_CHECKING:
+    from stet.agent.mcp_offer import McpOffer
+    from stet.tools.mcp_tool import McpServerTool
+
 
 @dataclass(frozen=True, slots=True)
 class TurnInputs:
@@ -116,6 +121,13 @@ class TurnPipeline:
         models: Opens the model.
         editor: The actions of the editor that tools may run at once.
         searcher: Answers searches; by default by reading the files.
+
+    Attributes:
+        models: The models.
+        links: The cache of the links in files.
+        create_mcp: Creates the source of the tools of MCP servers, in a thread at first use, as its
+            modules take long to import; None for no such tools.
+        mcp: The source of the tools of MCP servers, once it is created.
     """
 
     def __init__(
@@ -132,6 +144,8 @@ class TurnPipeline:
         self.links = LinkCache()
         self._editor = editor
         self._searcher = WordSearcher() if searcher is None else searcher
+        self.create_mcp: Callable[[], McpOffer] | None = None
+        self.mcp: McpOffer | None = None
         self._languages: dict[tuple[Root, ...], str | None] = {}
         self._unpriced: set[tuple[str, str]] = set()
         """Providers and models for which the unknown price has been reported."""
@@ -161,7 +175,9 @@ class TurnPipeline:
             ctx = self._tool_context(turn, session, inputs, channel.ask_question)
             ctx.proposer.untrusted.add(f"the project's {NAME}", inputs.options.project)
             session.offer = _next_offer(session, turn.ask, profile)
-            toolbox = self._toolbox(turn.ask, ctx, session.offer)
+            takes_tools = not model.is_tiny and profile.edits != "blocks"
+            turn, more = await self._with_mcp_tools(turn, session) if takes_tools else (turn, ())
+            toolbox = self._toolbox(turn.ask, ctx, session.offer, more)
             services = TurnServices(
                 model,
                 toolbox,
@@ -199,9 +215,36 @@ class TurnPipeline:
             ended = await with_advice(ended, ctx, profile)
             return ended if task is None else await propose_removal(ended, ctx, task)
 
-    def _toolbox(self, ask: Ask, ctx: ToolContext, offer: ToolOffer | None) -> Toolbox:
+    async def close(self) -> None:
+        """End the processes of models and of MCP servers."""
+        if self.mcp is not None:
+            await self.mcp.servers.close()
+        await self.models.close()
+
+    def _toolbox(
+        self,
+        ask: Ask,
+        ctx: ToolContext,
+        offer: ToolOffer | None,
+        more: "tuple[McpServerTool, ...]" = (),
+    ) -> Toolbox:
         settings, has_web = self._workspace.settings.agent, ctx.web is not None
-        return Toolbox(tools_for(ask, settings, has_web=has_web), ctx, offer)
+        return Toolbox(tools_for(ask, settings, has_web=has_web, more=more), ctx, offer)
+
+    async def _with_mcp_tools(
+        self, turn: Turn, session: Session
+    ) -> "tuple[Turn, tuple[McpServerTool, ...]]":
+        """Return the turn with notes about MCP servers, and their tools; starts the servers."""
+        if not self._workspace.settings.mcp_servers or turn.ask.mode is not Mode.AGENT:
+            return turn, ()
+        if self.mcp is None and self.create_mcp is not None:
+            created = await asyncio.to_thread(self.create_mcp)
+            if self.mcp is None:  # another turn may have been faster
+                self.mcp = created
+        if self.mcp is None:
+            return turn, ()
+        found = await self.mcp.prepare(turn.ask, session.offer, session.untrusted)
+        return replace(turn, notes=(*turn.notes, *found.notes)), found.tools
 
     def _with_pricing(self, turn: Turn, provider: str) -> Turn:
         """Return the turn with its model's pricing.
@@ -266,7 +309,9 @@ class TurnPipeline:
             block_plan = await plan_blocks(ask, ctx, self.models.window)
             parts = [(one.role, one.content) for one in block_plan.messages]
             return await asyncio.to_thread(redact_parts, parts, self._redactor())
-        tools = self._toolbox(ask, ctx, _next_offer(session, ask, profile))
+        offer = _next_offer(session, ask, profile)
+        more = self.mcp.known(ask, offer) if self.mcp is not None else ()
+        tools = self._toolbox(ask, ctx, offer, more)
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)
         definitions = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}

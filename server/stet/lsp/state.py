@@ -52,12 +52,14 @@ from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from stet.agent.limits import Limits
+    from stet.agent.mcp_offer import McpOffer
     from stet.agent.session import Session
     from stet.agent.turn import Turn
     from stet.agent.turn_pipeline import TurnPipeline
     from stet.agent.turn_runner import TurnChannel
     from stet.links.link_scan import LinkCache
     from stet.lsp.control_methods import RunCommand
+    from stet.mcp_servers.mcp_connection import SpawnTask
 
 
 class Documents:
@@ -380,7 +382,7 @@ class ServerState:
         await self.background.index.close()
         await self.persistence.close()
         if self.startup.pipeline is not None:
-            await self.startup.pipeline.models.close()
+            await self.startup.pipeline.close()
         await self.background.completions.close()
         await self.background.opencode.close()
         self.observability.end()
@@ -404,7 +406,9 @@ class ServerState:
         daemons = ModelDaemons.of(self.system) if uses_daemon else None
         models = ModelSource(self.system, self.observability.tracer, daemons)
         actions, index = self.review.editor_actions, self.background.index
-        return TurnPipeline(self.workspace, self.ledger, models, actions, index)
+        pipeline = TurnPipeline(self.workspace, self.ledger, models, actions, index)
+        pipeline.create_mcp = partial(_create_mcp_offer, self.workspace, self.server.tasks.spawn)
+        return pipeline
 
     async def _catch_up(self) -> None:
         """Load data that the store could not load at the start, and let the store write again."""
@@ -436,3 +440,10 @@ class ServerState:
             return await pipeline.run(turn, session, limits, channel)
 
         return run
+
+
+def _create_mcp_offer(workspace: Workspace, spawn: "SpawnTask") -> "McpOffer":
+    """Import the client of MCP servers, which takes long, and create it. For a thread."""
+    from stet.agent.mcp_offer import McpOffer
+
+    return McpOffer(workspace, spawn)

@@ -28,6 +28,7 @@ class Recipient(StrEnum):
     PAGE = "web page"
     OPENCODE = "OpenCode"
     AGENT = "agent"
+    MCP = "MCP server"
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,8 @@ class TaintTracker:
 
 def describe_call_source(tool: str, arguments: object) -> str:
     """Describe the result of a call by a name that the user knows: file, page, else tool."""
-    if isinstance(arguments, dict):
+    is_of_server = "__" in tool  # its arguments name what only the server knows
+    if isinstance(arguments, dict) and not is_of_server:
         for name in ("file", "url"):
             if isinstance(argument := arguments.get(name), str) and argument.strip():
                 return " ".join(argument.split())[:_MAX_SHOWN]

@@ -303,6 +303,24 @@ class AgentsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class McpServerSettings:
+    """An MCP server whose tools Stet's own agent may use.
+
+    Attributes:
+        name: The user's name for the server, the beginning of its tools' names; the key of its
+            object.
+        command: The program and its arguments.
+        env: Variables that are set for the program.
+        tools: The tools that are offered; `*` stands for any characters.
+    """
+
+    name: str = field(metadata={"key": True})
+    command: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    tools: tuple[str, ...] = ("*",)
+
+
+@dataclass(frozen=True, slots=True)
 class ChatSettings:
     """The chat documents.
 
@@ -340,3 +358,4 @@ class Settings:
     chat: ChatSettings = field(default_factory=ChatSettings)
     completion: CompletionSettings = field(default_factory=CompletionSettings)
     agents: AgentsSettings = field(default_factory=AgentsSettings)
+    mcp_servers: tuple[McpServerSettings, ...] = ()

@@ -163,6 +163,7 @@ class Tool:
         has_sections: Whether the result consists of sections of the context, in which untrusted
             text is already escaped. The result of any other tool is escaped for the model.
         short: The description for a model with the short prompt; None for the usual one.
+        has_plain_arguments: Whether absolute paths in the arguments stay as the model wrote them.
     """
 
     name: str
@@ -174,6 +175,7 @@ class Tool:
     listing: Callable[[AgentSettings], str] | None = None
     has_sections: bool = False
     short: ShortForm | None = None
+    has_plain_arguments: bool = False
 
     @property
     def description(self) -> str:

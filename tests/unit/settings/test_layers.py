@@ -118,6 +118,7 @@ def test_a_project_may_narrow() -> None:
         ("[agents]\ndefault = 'gemini'", "agents.default"),
         ("[agents]\nclaudeIde = true", "agents.claudeIde"),
         ("[agents.servers.x]\ncommand = ['evil']", "agents.servers"),
+        ("[mcpServers.x]\ncommand = ['evil']", "mcpServers"),
     ],
 )
 def test_other_settings_of_a_project_are_ignored_and_named(text: str, key: str) -> None:

@@ -145,12 +145,23 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         "notPersisted": state.store.not_persisted or None,
         "index": state.background.index_view.to_json(),
         "agents": state.background.external_agents.to_json(),
+        "mcpServers": _mcp_servers(state),
         "bridges": {"opencode": state.background.opencode.to_json()},
         "completion": state.background.completions.to_json(),
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in FINAL_STATES],
         "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
         "conflicts": sum(hunk.state is HunkState.CONFLICT for hunk in hunks),
     }
+
+
+def _mcp_servers(state: ServerState) -> list[dict[str, object]]:
+    """Return the MCP servers of the settings with their states."""
+    pipeline = state.startup.pipeline
+    known = pipeline.mcp.servers.states() if pipeline and pipeline.mcp else {}
+    return [
+        {"name": one.name, **known.get(one.name, {"state": "off", "tools": 0})}
+        for one in state.workspace.settings.mcp_servers
+    ]
 
 
 def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> Ask:

@@ -195,7 +195,8 @@ _HEAD = """\
 # Request log
 
 Every request that Stet sent from this workspace, latest first: to models (including local
-ones), completion models, embedding endpoints, search APIs, web hosts, OpenCode and other agents. The text itself is not stored here.
+ones), completion models, embedding endpoints, search APIs, web hosts, OpenCode, other agents
+and MCP servers. The text itself is not stored here.
 Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 """
 _WHAT = {
@@ -206,6 +207,7 @@ _WHAT = {
     Recipient.PAGE: "web page",
     Recipient.OPENCODE: "OpenCode",
     Recipient.AGENT: "agent",
+    Recipient.MCP: "MCP server",
 }
 
 

@@ -9,7 +9,8 @@ HEAD = """\
 # Request log
 
 Every request that Stet sent from this workspace, latest first: to models (including local
-ones), completion models, embedding endpoints, search APIs, web hosts, OpenCode and other agents. The text itself is not stored here.
+ones), completion models, embedding endpoints, search APIs, web hosts, OpenCode, other agents
+and MCP servers. The text itself is not stored here.
 Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 """
 
@@ -46,7 +47,8 @@ def test_latest_request_comes_first_with_host_places_and_redactions() -> None:
 # Request log
 
 Every request that Stet sent from this workspace, latest first: to models (including local
-ones), completion models, embedding endpoints, search APIs, web hosts, OpenCode and other agents. The text itself is not stored here.
+ones), completion models, embedding endpoints, search APIs, web hosts, OpenCode, other agents
+and MCP servers. The text itself is not stored here.
 Detected keys and passwords were replaced by markers such as `[redacted: AWS key #1]`.
 
 2 requests, about 2,002 tokens, 3 secrets redacted.
