@@ -179,8 +179,9 @@ export const Stet = async ({ client, directory, worktree }) => {
       if (answer.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason);
       if (!answer.updatedInput) return;
       if (rule === "deny" || (isRead && rule === "ask")) {
-        if (named(input.tool, output.args).every((path) => !isCopy(path))) return; // OpenCode's own rules
-        throw new Error("The user's rules do not allow this copy. Use the file itself.");
+        const isOriginal = named(input.tool, output.args).every((path) => !isCopy(path));
+        if (isRead && isOriginal) return; // OpenCode refuses the file, or asks the user
+        throw new Error(`The user's rules do not allow this${isOriginal ? "" : " copy. Use the file itself"}.`);
       }
       Object.assign(output.args, answer.updatedInput);
       if (answer.additionalContext) notes.set(input.callID, answer.additionalContext);
