@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from pygls.exceptions import JsonRpcException
 
 from tests.support import openai_server as api
 from tests.support.acp_scripts import (
@@ -18,6 +19,7 @@ from tests.support.acp_scripts import (
     write,
 )
 from tests.support.chat_documents import ended, opened, until
+from tests.support.chat_documents import write as write_question
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import ask, end_of, provider, question_of, run, run_answering
 from tests.support.openai_server import OpenAIServer
@@ -211,6 +213,10 @@ async def test_default_agent_answers_and_stet_when_named(tmp_path: Path, root: P
             "robot",
             "robot",
         )
+        with pytest.raises(JsonRpcException, match="the agent robot would answer: what it sends"):
+            await editor.command("stet.showContext", {"prompt": "Who?"})
+        shown = await editor.command("stet.showContext", {"prompt": "Who?", "agent": "stet"})
+        assert shown["sections"]
         turn = await run(editor, "Who are you?", agent="stet", mode="ask")
         assert (turn["answer"], turn["agent"]) == ("From Stet.", "stet")
         assert (await editor.command("stet.status"))["agents"] == [
@@ -329,3 +335,25 @@ async def test_variable_chooses_how_to_log_in(tmp_path: Path, root: Path) -> Non
     async with FakeEditor.start(root, settings=script.settings(), env=env) as editor:
         await run(editor, "Go.", agent="robot")
     assert script.received("authenticate") == [{"methodId": "gemini-api-key"}]
+
+
+async def test_chat_document_goes_on_with_its_agent(tmp_path: Path, root: Path) -> None:
+    script = AcpScript(tmp_path / "agent", [[say("I am the robot.")], [say("Still I.")]])
+    async with (
+        OpenAIServer([api.say("I am Stet.")]) as server,
+        FakeEditor.start(root, env=provider(server), settings=script.settings()) as editor,
+    ):
+        uri = await opened(editor)
+        await run(editor, "Who?", agent="robot")
+        await until(editor, uri, lambda text: "I am the robot." in text)
+        text = editor.text(uri)
+        write_question(editor, uri, "And now?")
+        turn = await editor.command("stet.send", {"uri": uri})
+        found = await end_of(editor, turn["turn"])
+        assert (found["agent"], found["answer"]) == ("robot", "Still I.")
+        await until(editor, uri, ended(turn["turn"]))
+        write_question(editor, uri, "And you?")
+        turn = await editor.command("stet.send", {"uri": uri, "agent": "stet", "mode": "ask"})
+        found = await end_of(editor, turn["turn"])
+        assert (found["agent"], found["answer"]) == ("stet", "I am Stet.")
+    assert text.count("I am the robot.") == 1

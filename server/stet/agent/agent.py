@@ -138,6 +138,11 @@ class Agent:
         latest = {turn.ask.chat: n for n, turn in enumerate(self._turns.values())}
         return tuple(sorted(latest, key=latest.__getitem__))
 
+    def named_agent(self, chat: str) -> str:
+        """Return the agent that a question of the chat has named last; "" if none has."""
+        named = (turn.ask.agent for turn in reversed(self._turns.values()) if turn.ask.chat == chat)
+        return next(filter(None, named), "")
+
     def turn(self, turn_id: str) -> Turn:
         """Return the turn in its current state.
 

@@ -54,12 +54,14 @@ def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, 
     with CommandArguments("stet.send", values, main="chat") as arguments:
         chat, uri = arguments.text("chat"), arguments.text("uri")
         mode = arguments.one_of("mode", Mode, Mode.AGENT)
+        agent = arguments.text("agent")
         place = resolve_location(CommandArguments("stet.send", ()), state.workspace)
     if uri is not None and chat is None and (chat := state.agent_ui.chats.chat_of(uri)) is None:
         raise InvalidParams(f"{uri!r} is not a chat document; open one with `stet.openChat`")
 
     def ask(prompt: str, chat: str) -> Ask:
-        return Ask(prompt=prompt, mode=mode, place=place, chat=chat)
+        name = agent or state.agent.named_agent(chat)
+        return Ask(prompt=prompt, mode=mode, place=place, chat=chat, agent=name)
 
     with _report_errors():
         return _sent_answer(state.agent_ui.chats.send(chat or state.agent_ui.chats.current, ask))

@@ -117,6 +117,10 @@ async def _build_context(
         await wait_turn()
     await state.startup.wait_settings()
     question = _with_attachments(state, question, preset)
+    if name := question.external_agent(state.workspace.settings.agents.default):
+        raise RequestFailed(
+            f"the agent {name} would answer: what it sends to its model is not known to Stet"
+        )
     answerer = state.startup.pipeline
     if answerer is None:
         raise RequestFailed(NOT_STARTED)
