@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ async def run_opencode(
     model: str = "m",
     settings: Mapping[str, Any] | None = None,
     is_played: bool = True,
+    starter: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Run `opencode run` in a folder with the prompt `Go.`; return the events that it prints.
 
@@ -44,6 +45,7 @@ async def run_opencode(
         model: The name of the model: it decides with which tool files are edited.
         settings: More settings of the user.
         is_played: Whether all of the script must be played: a turn ends where the user refuses.
+        starter: A command that starts OpenCode, whose last argument is the program.
 
     Raises:
         TimeoutError: If it hangs.
@@ -78,7 +80,8 @@ async def run_opencode(
             **({"HOOK_RULES": str(hooks.rules)} if hooks else {}),
             **(environment or {}),
         }
-        command = [str(program), "run", "Go.", "--format", "json", "--title", "A test", *arguments]
+        asked = ["run", "Go.", "--format", "json", "--title", "A test", *arguments]
+        command = [*starter, str(program), *asked]
         ended = await process.run(command, variables)
     assert ended.code == 0, ended
     if is_played:

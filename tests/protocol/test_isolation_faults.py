@@ -1,11 +1,9 @@
 """`stet run` while the user works, and when a process ends early."""
 
 import asyncio
-import os
 import signal
-import subprocess
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,8 @@ import pytest
 from tests.conftest import Part
 from tests.parts.isolation import isolation
 from tests.support.editor import FakeEditor
-from tests.support.shell import STET, Screen, Shell
+from tests.support.isolated_run import Run, texts, wait_for_hunks
+from tests.support.shell import Screen, Shell
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 
@@ -24,8 +23,6 @@ def shell(tmp_path: Path, part: Part) -> Shell:
     shell = Shell.at(tmp_path)
     shell.write("a.txt", TEXT)
     shell.write("b.txt", "b\n")
-    for name in ("begun", "go"):
-        os.mkfifo(tmp_path / name)
     return shell
 
 
@@ -35,62 +32,6 @@ async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
         editor.open("a.txt")
         await editor.command("stet.proposals")
         yield editor
-
-
-class Run:
-    """A `stet run` whose script waits where it has the word `WAIT`."""
-
-    def __init__(self, process: asyncio.subprocess.Process, base: Path) -> None:
-        self.process = process
-        self._base = base
-
-    @classmethod
-    @asynccontextmanager
-    async def start(cls, shell: Shell, script: str) -> AsyncIterator["Run"]:
-        base = shell.folder.parent
-        waiting = f"echo >{base}/begun; read go <{base}/go;"
-        process = await asyncio.create_subprocess_exec(
-            *STET, "run", "sh", "-c", script.replace("WAIT", waiting),
-            cwd=shell.folder,
-            env=shell.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )  # fmt: skip
-        try:
-            yield cls(process, base)
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.communicate()
-
-    async def begun(self) -> None:
-        """Wait until the script waits."""
-        await asyncio.to_thread((self._base / "begun").read_text)
-
-    async def go(self) -> None:
-        """Let the script go on."""
-        await asyncio.to_thread((self._base / "go").write_text, "\n")
-
-    async def ended(self) -> tuple[int | None, str]:
-        """Wait for the end; return the exit code and what it printed as errors."""
-        _, errors = await self.process.communicate()
-        return self.process.returncode, errors.decode()
-
-
-async def texts(editor: FakeEditor) -> list[str]:
-    """Return the new text of each pending hunk."""
-    listed = await editor.command("stet.proposals", {"state": "pending"})
-    return [item["new"] for item in listed]
-
-
-async def wait_for_hunks(editor: FakeEditor, *expected: str) -> None:
-    """Wait until these are the new texts of the pending hunks."""
-    while True:
-        arrived = editor.n_news  # read before the request
-        if await texts(editor) == list(expected):
-            return
-        await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
 
 
 async def test_hunks_come_while_the_program_runs_and_typing_is_merged(

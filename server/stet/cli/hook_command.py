@@ -4,6 +4,9 @@ The input of the hook is a JSON object on stdin, the answer is one on stdout. If
 folder open, the answer is `{}`, and the agent goes on as without Stet. If a server has it open and
 does not answer, an edit is denied: it would pass the review.
 
+In an overlay of `stet run` the hook brings the news of the user, and itself writes the files that
+have changed: the server never writes below a mounted overlay.
+
 This module imports nothing that takes long.
 """
 
@@ -11,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +71,10 @@ def _answer(agent: str, event: Mapping[str, Any]) -> object:
     if event.get("tool_name") == _SHELL and _PATCH not in str(given):
         return {}
     file = _file_of(event)
-    if isolated_session(str(file or event.get("cwd") or "/")):
-        return {}  # `stet run` catches what the agent writes
+    if session := isolated_session(str(file or event.get("cwd") or "/")):
+        if event.get("hook_event_name") in _BEFORE | _AFTER:
+            return {}  # `stet run` catches what the agent writes
+        return _answer_isolated(agent, event, session)
     runtime = runtime_path(os.environ)
     try:
         server = _find_server(runtime, event, file)
@@ -82,6 +88,38 @@ def _answer(agent: str, event: Mapping[str, Any]) -> object:
             event,
             f"{error}. Ask the user to restart Stet, or to run `stet agents uninstall {agent}`.",
         )
+
+
+def _answer_isolated(agent: str, event: Mapping[str, Any], session: str) -> object:
+    """Return the answer to an event that is not that of a tool; refresh the files of the overlay.
+
+    Without the server of the session, the agent goes on: `stet run` reports that at its end.
+    """
+    request = {"session": session, "agent": agent, "event": event}
+    for server in find_servers(runtime_path(os.environ), str(event.get("cwd") or "/")):
+        with suppress(ServerLost, RequestRefused), ControlClient(server, ANSWER_SECONDS) as client:
+            given = client.request("control.isolatedHook", request)
+            for path, text in given["files"]:
+                _refresh(path, text, session)
+            return given["answer"]
+    return {}
+
+
+def _refresh(path: str, text: str | None, session: str) -> None:
+    """Write a file in the overlay of a session, or remove it if the text is None.
+
+    A file that can't be written stays: what the agent changes there later is merged all the same.
+    """
+    if isolated_session(os.path.dirname(path)) != session:  # noqa: PTH120 - as `isolated_session`
+        return
+    with suppress(OSError):
+        if text is None:
+            Path(path).unlink()
+            return
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
 
 
 def _failure(agent: str, event: Mapping[str, Any], reason: str) -> object:

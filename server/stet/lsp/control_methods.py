@@ -78,6 +78,7 @@ class ControlMethods:
             "control.hook": self._hook,
             "control.isolate": self._isolate,
             "control.isolateEnd": self._isolate_end,
+            "control.isolatedHook": self._isolated_hook,
             "control.text": self._text,
             "control.tool": self._tool,
             "control.wait": self._wait,
@@ -138,6 +139,17 @@ class ControlMethods:
 
         with report_as(InvalidParams, RunRefused):
             return await sessions.end(name)
+
+    async def _isolated_hook(self, params: tuple[object, ...]) -> object:
+        """Return what the hook of an isolated `agent` does at an `event` in a `session`."""
+        with CommandArguments("control.isolatedHook", params) as arguments:
+            name, agent = arguments.required("session"), arguments.required("agent")
+            event = arguments.mapping("event") or {}
+        sessions = await self._isolated()
+        from stet.bridges.isolation.isolated_sessions import RunRefused
+
+        with report_as(InvalidParams, RunRefused):
+            return await sessions.handle(name, agent, event)
 
     async def _tool(self, params: tuple[object, ...]) -> object:
         """Return the result of a `tool` with `arguments` that the `client` of a `session` calls."""

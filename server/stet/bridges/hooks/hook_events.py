@@ -82,11 +82,11 @@ async def handle_event(
         await session.end_turn()
         return {}
     if kind == hooks.prompt and is_subagent:
-        return _context(hooks, kind, introduction)
+        return context_answer(hooks, kind, introduction)
     if kind == hooks.prompt:
         news = await session.begin_turn()
         sent = None if hooks.reads_by_shell else _sent_files(event)
-        return _context(hooks, kind, introduction, news, await session.unsaved_changes(sent))
+        return context_answer(hooks, kind, introduction, news, await session.unsaved_changes(sent))
     name = event.get(hooks.tool_key)
     tool = hooks.tools.get(name) if isinstance(name, str) else None
     if tool is None or kind not in hooks.tool_events:
@@ -94,7 +94,7 @@ async def handle_event(
     call = _tool_call(tool, event.get(hooks.input_key), event.get("cwd"))
     if kind == hooks.before:
         return await _before(hooks, session, tool, call)
-    return _context(hooks, kind, await _after(session, call, is_done=kind == hooks.after))
+    return context_answer(hooks, kind, await _after(session, call, is_done=kind == hooks.after))
 
 
 def _sent_files(event: Mapping[str, Any]) -> list[Path]:
@@ -163,7 +163,7 @@ def _decision(hooks: AgentHooks, decision: ToolDecision, updated: object) -> obj
     return _answer(hooks, hooks.before, fields)
 
 
-def _context(hooks: AgentHooks, event: str, *texts: str) -> object:
+def context_answer(hooks: AgentHooks, event: str, *texts: str) -> object:
     """Return the answer that adds texts to what the model is sent."""
     text = "\n\n".join(filter(None, texts))
     return _answer(hooks, event, {"additionalContext": text}) if text else {}

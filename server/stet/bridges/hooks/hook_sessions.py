@@ -78,7 +78,7 @@ class HookSessions:
             raise InvalidEvent("Stet is ending")
         if (hooks := AGENTS.get(agent)) is None:
             raise InvalidEvent(f"there is no agent {agent!r}; known: {', '.join(sorted(AGENTS))}")
-        if not isinstance(event, Mapping) or not _is_id(event.get(hooks.session_key)):
+        if not isinstance(event, Mapping) or not is_session_id(event.get(hooks.session_key)):
             raise InvalidEvent(f"an event is an object with a {hooks.session_key}")
         key, is_subagent = self._session_of(hooks, event)
         kind = event.get("hook_event_name")
@@ -118,7 +118,7 @@ class HookSessions:
         A subagent has the view of the session that has started it.
         """
         key, parent = (hooks.name, str(event[hooks.session_key])), event.get(hooks.parent_key)
-        if not _is_id(parent) or parent == key[1]:
+        if not is_session_id(parent) or parent == key[1]:
             return key, False
         root = hooks.name, self._parents.get((hooks.name, str(parent)), str(parent))
         self._parents[key] = root[1]
@@ -161,5 +161,6 @@ class HookSessions:
             session.hunks.clear()
 
 
-def _is_id(value: object) -> bool:
+def is_session_id(value: object) -> bool:
+    """Return whether a value of an event can be the id of a session."""
     return _SESSION_ID.fullmatch(str(value)) is not None and value is not None

@@ -24,6 +24,8 @@ from stet.workspace.workspace import Workspace
 
 MAX_FILES = 300
 """The most files of a session whose changes are proposed."""
+MAX_REFRESHED = 4_000_000
+"""The most characters of the files that are refreshed at once."""
 _MAX_NAMED = 5
 
 
@@ -31,6 +33,7 @@ class IsolatedSession:
     """The session; used on the event loop only.
 
     Attributes:
+        view: What the session may read and propose.
         hunks: The hunks that were proposed, by id.
         warnings: What was not proposed, in sentences for the user.
     """
@@ -48,7 +51,7 @@ class IsolatedSession:
         """
         self.hunks: dict[str, Hunk] = {}
         self.warnings: dict[str, None] = {}
-        self._view = view
+        self.view = view
         self._workspace = workspace
         self._folders = folders
         self._files = ChangedFiles(folders)
@@ -57,6 +60,7 @@ class IsolatedSession:
         self._texts: dict[Path, str | None] = {}
         self._failed: set[Path] = set()
         self._proposed: set[Path] = set()
+        self._named: set[str] = set()
 
     async def prepare(self) -> None:
         """Write the unsaved text of the editor into the layers, and hide secret files.
@@ -64,7 +68,7 @@ class IsolatedSession:
         Raises:
             OSError: If a layer can't be written.
         """
-        await self._view.begin_turn()
+        await self.view.begin_turn()
         await self._note_documents()
         snapshot, texts = self._workspace.snapshot(), dict(self._texts)
         if not await asyncio.to_thread(_seed, snapshot, self._folders, texts):
@@ -73,8 +77,29 @@ class IsolatedSession:
                 "are not hidden from the program."
             )
 
+    async def begin_turn(self, view: SessionView) -> tuple[str, dict[Path, str | None]]:
+        """Begin a turn of an agent that waits for it.
+
+        Args:
+            view: The view with which the session goes on: that of the agent's own session.
+
+        Returns:
+            What the user has decided and changed since the last turn, and what was not proposed, or
+            "", and the files that have another text now than the program sees, with their texts,
+            None for no file.
+        """
+        await self.collect(is_end=True)
+        async with self._lock:
+            self.view = view
+            self._proposed.clear()
+            self._failed.clear()
+            faults = [one for one in self.warnings if one not in self._named]
+            self._named.update(faults)
+            news = await view.begin_turn()
+            return "\n".join(filter(None, (*faults, news))), await self._changed_since()
+
     async def collect(self, *, is_end: bool) -> None:
-        """Propose what the program has changed; `is_end`: whether it has ended."""
+        """Propose what the program has changed; `is_end`: whether it or its turn has ended."""
         async with self._lock:
             await self._note_documents()
             for path in self._failed if is_end else ():
@@ -84,10 +109,26 @@ class IsolatedSession:
             await self._propose(changes)
             for fault in self._files.faults:
                 self._warn(fault)
-            if is_end and (dropped := list(self._files.dropped)):
-                more = ", …" if len(dropped) > _MAX_NAMED else ""
-                names = ", ".join(dropped[:_MAX_NAMED])
-                self._warn(f"Dropped, as ignored, hidden or special files: {names}{more}.")
+
+    async def finish(self) -> None:
+        """Propose what the program has changed until its end, and name what is dropped."""
+        await self.collect(is_end=True)
+        if dropped := list(self._files.dropped):
+            more = ", …" if len(dropped) > _MAX_NAMED else ""
+            names = ", ".join(dropped[:_MAX_NAMED])
+            self._warn(f"Dropped, as ignored, hidden or special files: {names}{more}.")
+
+    async def _changed_since(self) -> dict[Path, str | None]:
+        """Return the present texts of the files of which the program sees another text."""
+        changed: dict[Path, str | None] = {}
+        left = MAX_REFRESHED
+        for path, text in list(self._texts.items()):
+            with suppress(ViewError):
+                view = await self.view.read(self._uri(path))
+                if view is not None and view.text != text and len(view.text or "") <= left:
+                    left -= len(view.text or "")
+                    changed[path] = self._texts[path] = view.text
+        return changed
 
     async def _note_documents(self) -> None:
         """Note the texts of the documents that were opened since the last look.
@@ -97,9 +138,9 @@ class IsolatedSession:
         """
         for document in self._workspace.snapshot().documents.values():
             path = path_of(document.uri)
-            if path is not None and path not in self._texts and self._view.is_ours(document.uri):
+            if path is not None and path not in self._texts and self.view.is_ours(document.uri):
                 with suppress(ViewError):
-                    if (view := await self._view.read(document.uri)) is not None:
+                    if (view := await self.view.read(document.uri)) is not None:
                         self._texts[path] = view.text
 
     async def _propose(self, changes: Sequence[ChangedFile]) -> None:
@@ -111,7 +152,7 @@ class IsolatedSession:
             text = before[change.path]
             if change.text is None and text is not None and (new := created.pop(text, None)):
                 moved |= {change.path, new.path}
-                move = partial(self._view.move, self._uri(change.path), self._uri(new.path))
+                move = partial(self.view.move, self._uri(change.path), self._uri(new.path))
                 await self._attempt((change, new), move)
         for change in changes:
             text = before[change.path]
@@ -119,9 +160,9 @@ class IsolatedSession:
                 continue
             uri = self._uri(change.path)
             if change.text is None:
-                await self._attempt((change,), partial(self._view.delete, uri))
+                await self._attempt((change,), partial(self.view.delete, uri))
             else:
-                await self._attempt((change,), partial(self._view.write, uri, text, change.text))
+                await self._attempt((change,), partial(self.view.write, uri, text, change.text))
 
     async def _attempt(
         self, changes: Sequence[ChangedFile], propose: Callable[[], Awaitable[tuple[Hunk, ...]]]

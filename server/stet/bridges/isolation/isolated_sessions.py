@@ -5,11 +5,14 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from stet.bridges.hooks.agent_hooks import AGENTS
+from stet.bridges.hooks.hook_events import context_answer
+from stet.bridges.hooks.hook_sessions import is_session_id
 from stet.bridges.isolation.isolated_session import IsolatedSession
 from stet.bridges.isolation.workspace_layers import make_layers
 from stet.bridges.session_view import SessionView
@@ -26,6 +29,12 @@ LOOK_SECONDS = 1.0
 _LOOK_SHARE = 20
 _LEFT_SECONDS = 7 * 24 * 3600
 """How long the layers stay that a server has left which was killed."""
+INTRODUCTION = (
+    "The user reviews your changes in an editor, with Stet. You work in an overlay of {folders}: "
+    "what you change there, by tools or by shell, becomes a proposal, and the user's files change "
+    "when the user accepts. Commits, and files that git ignores, are dropped at the end."
+)
+"""The first text for an agent; `{folders}` are the folders of the workspace."""
 _PROGRAM = re.compile(r"[A-Za-z0-9][\w.+-]{0,39}")
 
 
@@ -36,11 +45,12 @@ class RunRefused(ValueError):
 class _Running:
     """A session, the folder of its layers, and the `stet run` that has it."""
 
-    def __init__(self, session: IsolatedSession, folder: Path, program: str, process: int) -> None:
+    def __init__(self, session: IsolatedSession, folder: Path, process: int) -> None:
         self.session = session
         self.folder = folder
-        self.program = program
         self.process = process
+        self.introduced: set[str] = set()
+        self.reported: set[str] = set()
         self.looking: asyncio.Task[None] | None = None
 
 
@@ -102,7 +112,7 @@ class IsolatedSessions:
             await session.prepare()
         except OSError as error:
             raise RunRefused(f"the layers of the workspace can't be made: {error}") from error
-        running = self._running[name] = _Running(session, folder, author, process)
+        running = self._running[name] = _Running(session, folder, process)
         running.looking = self._spawn(self._look(name, running), "an isolated program")
         return {
             "session": name,
@@ -122,13 +132,9 @@ class IsolatedSessions:
         if running.looking is not None:
             running.looking.cancel()
         session = running.session
-        await session.collect(is_end=True)
+        await session.finish()
         await asyncio.to_thread(_remove, running.folder)
-        for warning in session.warnings:
-            self._warn(f"Stet: {running.program}: {escape_line(warning)}")
-        if session.hunks:
-            n_hunks = counted(len(session.hunks), "hunk")
-            self._tell(f"Stet: {running.program} proposed {n_hunks} to review.")
+        self._report(running)
         return {"hunks": len(session.hunks), "warnings": list(session.warnings)}
 
     async def close(self) -> None:
@@ -136,8 +142,65 @@ class IsolatedSessions:
         for running in self._running.values():
             if running.looking is not None:
                 running.looking.cancel()
-            await running.session.collect(is_end=True)
+            await running.session.finish()
         self._running.clear()
+
+    async def handle(self, name: str, agent: str, event: Mapping[str, Any]) -> dict[str, object]:
+        """Handle a hook that an isolated agent has called.
+
+        Args:
+            name: The session.
+            agent: The name of the agent.
+            event: The input of the hook.
+
+        Returns:
+            The `answer` that the agent reads, and `files`: paths and texts, None for no file, which
+            the hook is to write within the overlay before it answers.
+
+        Raises:
+            RunRefused: If the session or the agent is unknown.
+        """
+        running, hooks = self._running.get(name), AGENTS.get(agent)
+        if running is None or hooks is None or not is_session_id(event.get(hooks.session_key)):
+            raise RunRefused(f"there is no isolated session {name!r} of an agent {agent!r}")
+        kind, agent_session = event.get("hook_event_name"), event[hooks.session_key]
+        answer: object = {}
+        files: dict[Path, str | None] = {}
+        if event.get(hooks.parent_key) not in {None, agent_session}:
+            pass  # a subagent: its prompt is the agent's
+        elif kind == hooks.turn_end:
+            await running.session.collect(is_end=True)
+            self._report(running)
+        elif kind == hooks.prompt:
+            view = self._view_of(running, agent, f"{agent}-{agent_session}")
+            news, files = await running.session.begin_turn(view)
+            answer = context_answer(hooks, kind, self._introduction(running), news)
+        return {"answer": answer, "files": [[str(path), text] for path, text in files.items()]}
+
+    def _view_of(self, running: _Running, agent: str, chat: str) -> SessionView:
+        """Return the view of an agent's session, which may have begun before the program."""
+        if running.session.view.chat == chat:
+            return running.session.view
+        return SessionView(self._workspace, self._ledger, self._number, agent, chat)
+
+    def _introduction(self, running: _Running) -> str:
+        """Return the first text for an agent, or "" later."""
+        chat = running.session.view.chat
+        if chat in running.introduced:
+            return ""
+        running.introduced.add(chat)
+        folders = ", ".join(str(root.path) for root in self._workspace.roots)
+        return INTRODUCTION.format(folders=folders)
+
+    def _report(self, running: _Running) -> None:
+        """Show the user the new warnings of a session, and how many hunks are new."""
+        session, reported = running.session, running.reported
+        author = session.view.agent
+        for warning in [one for one in session.warnings if one not in reported]:
+            self._warn(f"Stet: {author}: {escape_line(warning)}")
+        if n_new := len(session.hunks.keys() - reported):
+            self._tell(f"Stet: {author} proposed {counted(n_new, 'hunk')} to review.")
+        reported |= session.warnings.keys() | session.hunks.keys()
 
     async def _look(self, name: str, running: _Running) -> None:
         """Propose changes while the program runs, and end the session with it."""
