@@ -13,6 +13,10 @@ MAX_FILES = 200
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _ENVIRONMENT = "*** Environment ID: "
 _MOVE = "*** Move to: "
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+"""What Codex removes around a line: the white space of Unicode, and not `\\x1c` as Python does."""
 
 
 class PatchAction(StrEnum):
@@ -78,14 +82,14 @@ def parse_patch(text: str) -> Patch:
         PatchInvalid: If the text is no patch, or names too many files.
     """
     lines = text.split("\n")
-    first = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
-    last = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip()), 0)
-    if first >= last or lines[first].strip() != _BEGIN or lines[last].strip() != _END:
+    first = next((at for at, line in enumerate(lines) if line.strip(_SPACE)), len(lines))
+    last = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].strip(_SPACE)), 0)
+    if first >= last or lines[first].strip(_SPACE) != _BEGIN or lines[last].strip(_SPACE) != _END:
         raise PatchInvalid(f"a patch begins with {_BEGIN!r} and ends with {_END!r}")
     files: list[PatchedFile] = []
     headers: dict[int, tuple[str, str]] = {}
     at = first + 1
-    if lines[at].strip().startswith(_ENVIRONMENT):
+    if lines[at].strip(_SPACE).startswith(_ENVIRONMENT):
         at += 1
     while at < last:
         action, path = _header(lines[at])
@@ -94,7 +98,7 @@ def parse_patch(text: str) -> Patch:
         quoted: tuple[tuple[str, ...], ...] = ()
         at += 1
         if action is PatchAction.UPDATE and at < last and lines[at].startswith(_MOVE):
-            new_path = lines[at].removeprefix(_MOVE).strip()
+            new_path = lines[at].removeprefix(_MOVE).rstrip("\r")
             headers[at] = _MOVE, new_path
             at += 1
         end = _end_of_body(lines, at, last, action)
@@ -108,10 +112,10 @@ def parse_patch(text: str) -> Patch:
 
 
 def _header(line: str) -> tuple[PatchAction, str]:
-    stripped = line.strip()
+    stripped = line.strip(_SPACE)
     for action in PatchAction:
         if stripped.startswith(action.value) and (path := stripped.removeprefix(action.value)):
-            return action, path.strip()
+            return action, path
     raise PatchInvalid(f"no header of a file: {line[:100]!r}")
 
 
