@@ -129,7 +129,7 @@ class SessionView:
         """
         if (new := self._pending_file(uri)) is not None:
             return SessionText(new.new, is_live=False)
-        if self._is_gone(uri):
+        if self._gone(uri) is not None:
             return SessionText(None, is_live=False)
         if (move := self._pending_move(uri)) is not None:
             moved = await self._read_live(move.uri)
@@ -179,14 +179,14 @@ class SessionView:
         """
         with _errors_for_agents():
             if (gone := self._whole_file_hunk(uri, HunkKind.REMOVE)) is not None:
-                self._ledger.withdraw(gone.id)
                 live = await self._read_live(uri)
                 before = live.text if live else None
-            elif (move := self._pending_move(uri)) is not None:
+                hunks = await self._change_or_create(uri, before, after)
+                self._withdraw(gone)
+                return hunks
+            if (move := self._pending_move(uri)) is not None:
                 uri = move.uri
-            if before is None or self._pending_file(uri) is not None:
-                return await self._create(uri, after)
-            return await self._change(uri, before, after)
+            return await self._change_or_create(uri, before, after)
 
     async def delete(self, uri: str) -> tuple[Hunk, ...]:
         """Propose that a file goes to the trash; pending hunks of the session for it are withdrawn.
@@ -202,24 +202,25 @@ class SessionView:
                 self._ledger.withdraw(new.id)
                 return ()
             if (move := self._pending_move(uri)) is not None:
-                self._ledger.withdraw(move.id)
                 uri = move.uri
             shown = await self._read_live(uri)
             if shown is None or shown.text is None:
                 raise ViewError(f"{uri} can't be deleted: it is not a text file.")
-            for hunk in self._ledger.live(uri):
-                if hunk.chat == self.chat and hunk.state in OPEN:
-                    self._ledger.withdraw(hunk.id)
-            live = await self._read_live(uri)
             located = self._located(uri)
+            document = await self._proposer.reader.document_at(located.uri)
             draft = RemoveDraft(
                 **self._proposer.reader.turn.origin,
                 uri=located.uri,
                 name=located.name,
-                text=(live and live.text) or "",
+                text=document.text,
                 summary=f"{self.agent}: delete {located.name}",
             )
-            return await self._propose(draft, (located.uri,), "delete")
+            hunks = await self._propose(draft, (located.uri,), "delete")
+            made = {hunk.id for hunk in hunks}
+            for hunk in self._ledger.live(uri):
+                if hunk.chat == self.chat and hunk.id not in made:
+                    self._withdraw(hunk)
+            return hunks
 
     async def move(self, uri: str, new_uri: str) -> tuple[Hunk, ...]:
         """Propose that a file gets another name; links to the file are not changed.
@@ -229,11 +230,15 @@ class SessionView:
         """
         with _errors_for_agents():
             if (new := self._pending_file(uri)) is not None:
-                self._ledger.withdraw(new.id)
-                return await self._create(new_uri, new.new)
+                hunks = await self._create(new_uri, new.new)
+                self._withdraw(new)
+                return hunks
             if (move := self._pending_move(uri)) is not None:
-                self._ledger.withdraw(move.id)
-                uri = move.uri
+                if canonical(move.uri) == canonical(new_uri):
+                    self._ledger.withdraw(move.id)
+                    return ()
+                uri = move.uri  # the new move replaces the earlier one
+            self._check_free(new_uri)
             old, new_place = self._located(uri), self._located(new_uri)
             draft = MoveDraft(
                 **self._proposer.reader.turn.origin,
@@ -244,6 +249,11 @@ class SessionView:
                 summary=f"{self.agent}: move {old.name} to {new_place.name}",
             )
             return await self._propose(draft, (old.uri, new_place.uri), "move")
+
+    async def _change_or_create(self, uri: str, before: str | None, after: str) -> tuple[Hunk, ...]:
+        if before is None or self._pending_file(uri) is not None:
+            return await self._create(uri, after)
+        return await self._change(uri, before, after)
 
     async def _change(self, uri: str, before: str, after: str) -> tuple[Hunk, ...]:
         reader = self._proposer.reader
@@ -293,6 +303,7 @@ class SessionView:
         return prepare_or_reject(draft, inspect()), (*amendment.hunks, *repeated)
 
     async def _create(self, uri: str, text: str) -> tuple[Hunk, ...]:
+        self._check_free(uri)
         located = self._located(uri)
         draft = self._proposer.create_draft(located, text, f"{self.agent}: create {located.name}")
         return await self._propose(draft, (located.uri,), "create")
@@ -301,6 +312,23 @@ class SessionView:
         inspect = self._proposer.rules.prefetch_status(uris)
         prepared = await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
         return self._proposer.propose_prepared(prepared, position=position)
+
+    def _withdraw(self, hunk: Hunk) -> None:
+        """Withdraw a hunk, unless the user has decided it since."""
+        if self._ledger.hunk(hunk.id).state in OPEN:
+            self._ledger.withdraw(hunk.id)
+
+    def _check_free(self, uri: str) -> None:
+        """Check that no file has the name only until the user accepts a hunk of the session.
+
+        Raises:
+            ViewError: If there is such a file.
+        """
+        if (hunk := self._gone(uri)) is not None:
+            raise ViewError(
+                f"{self._located(uri).name} exists until the user accepts your proposal "
+                f"{hunk.id}. Use another name, or wait for the user's decision."
+            )
 
     def _located(self, uri: str) -> Located:
         return self._proposer.reader.snapshot().locate(str(path_of(uri) or uri))
@@ -319,10 +347,10 @@ class SessionView:
         found = (one for one in live if (one.kind, one.chat) == (kind, self.chat))
         return next((one for one in found if one.state in OPEN), None)
 
-    def _is_gone(self, uri: str) -> bool:
-        """Return whether the session has proposed to delete a file, or to move it away."""
+    def _gone(self, uri: str) -> Hunk | None:
+        """Return the hunk by which the session deletes a file, or moves it away."""
         kinds = (HunkKind.REMOVE, HunkKind.MOVE)
-        return any(self._whole_file_hunk(uri, kind) for kind in kinds)
+        return next(filter(None, (self._whole_file_hunk(uri, kind) for kind in kinds)), None)
 
     def _new_turn(self, turn: str) -> Proposer:
         identity = TurnIdentity(turn, self.agent, self.chat)

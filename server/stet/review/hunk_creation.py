@@ -250,6 +250,7 @@ def propose_move(store: HunkStore, draft: MoveDraft, prepared: PreparedDraft) ->
             _ = _prepare_slot(store, link, one)
     hunk = _whole_file_hunk(store, draft, prepared)
     gone = _close_earlier(store, hunk)
+    hunk = replace_hunk(hunk, reason=_reason(hunk.reason, draft, hunk.id, gone))
     made = [hunk.id]
     n_lines = [len(one.hunks) for one in prepared.links]
     firsts = accumulate(n_lines, initial=_number(store, sum(n_lines)))

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from stet.review.errors import UnknownHunk
-from stet.review.proposal import EditDraft
+from stet.review.proposal import EditDraft, HunkState, MoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -88,3 +88,28 @@ def test_listeners_are_informed_of_every_changed_file() -> None:
     page.type(0, 0, 0, 0, "above\n")
     page.ledger.reject(hunk.id)
     assert reported == [URI] * 3
+
+
+def test_a_move_over_the_move_of_another_agent_names_it() -> None:
+    ledger = ReviewHarness(OLD).ledger
+    first, second = (
+        ledger.propose(
+            prepare_draft(
+                MoveDraft(
+                    turn=f"t-{author}",
+                    chat=f"{author}-1",
+                    author=author,
+                    uri=URI,
+                    name="a.md",
+                    new_uri=f"file:///ws/{author}.md",
+                    new_name=f"{author}.md",
+                    summary="s",
+                ),
+                rules(),
+            )
+        )[0]
+        for author in ("claude", "codex")
+    )
+    assert ledger.hunk(first.id).state is HunkState.SUPERSEDED
+    assert second.reason == f"replaces {first.id} of claude: restore it to have it instead"
+    assert ledger.restore(first.id).state is HunkState.PENDING
