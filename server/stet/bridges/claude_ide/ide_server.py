@@ -36,6 +36,8 @@ MAX_MESSAGE = 16 * 2**20
 MAX_SESSIONS = 32
 SELECTION_SECONDS = 0.1
 """How long the selection must have been quiet before it is sent."""
+JOINED_SECONDS = (0.0, 1.0)
+"""When a new session is sent the selection, after its handshake."""
 _SILENT = logging.getLogger(f"{__name__}.websocket")
 _SILENT.disabled = True  # its messages hold the token
 
@@ -219,6 +221,11 @@ class IdeServer:
             self._sessions.discard(session)
 
     def _joined(self) -> None:
-        """Send a new session the selection."""
+        """Send a new session the selection, twice: Claude Code does not listen at once."""
+        loop = asyncio.get_running_loop()
+        for seconds in JOINED_SECONDS:
+            loop.call_later(seconds, self._send_again)
+
+    def _send_again(self) -> None:
         self._last_sent = None
         self.moved()
