@@ -101,11 +101,11 @@ async def test_server_that_died_is_started_again_at_the_next_call(
         ),
         (
             {"initialize": {**INITIALIZE, "protocolVersion": "1999-01-01"}},
-            "The MCP server 'robot' speaks version 1999-01-01 of the protocol, which Stet",
+            "The MCP server 'robot' speaks a version of the protocol that Stet does not know: 1999-01-01.",
         ),
         (
             {"initialize": {}},
-            "The MCP server 'robot' speaks version None of the protocol, which Stet does not",
+            "The MCP server 'robot' speaks a version of the protocol that Stet does not know: unknown.",
         ),
         ({"lists": ["none"]}, "The MCP server 'robot' sent a list of tools that is not of the"),
         (

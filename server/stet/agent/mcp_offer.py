@@ -1,5 +1,6 @@
 """The tools of MCP servers in a turn: which servers are started, and what the model is sent."""
 
+import asyncio
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -54,16 +55,15 @@ class McpOffer:
         found = await self.servers.list_tools(names)
         if offer is not None:
             offer.add(tool.full_name for tool in found.tools)
-        for tool in found.tools:
-            source = f"the description of {tool.full_name}"
-            words = texts_in_schema(tool.schema, ("description", *CHOICES))
-            untrusted.add(source, "\n".join((tool.description, *sorted(words))))
-        return McpTurn(self._create(found.tools), found.notes)
+        for source, text in await asyncio.to_thread(_descriptions, found.tools):
+            untrusted.add(source, text)
+        return McpTurn(await asyncio.to_thread(self._create, found.tools), found.notes)
 
-    def known(self, ask: Ask, offer: ToolOffer | None) -> tuple[McpServerTool, ...]:
+    async def known(self, ask: Ask, offer: ToolOffer | None) -> tuple[McpServerTool, ...]:
         """Return the tools of a turn as far as they are known; nothing is started."""
         names = servers_for(ask, self._workspace.settings, offer)
-        return self._create(tool for tool in self.servers.known_tools() if tool.server in names)
+        tools = [tool for tool in self.servers.known_tools() if tool.server in names]
+        return await asyncio.to_thread(self._create, tools)
 
     def _create(self, tools: Iterable[ListedTool]) -> tuple[McpServerTool, ...]:
         return tuple(
@@ -79,6 +79,18 @@ class McpOffer:
         if not self._workspace.settings.privacy.redact_secrets:
             return text
         return redact_json(text, self._workspace.redactor)[0]
+
+
+def _descriptions(tools: Iterable[ListedTool]) -> list[tuple[str, str]]:
+    """Return for each tool a name of its description for the user, and all its texts."""
+    keys = ("description", *CHOICES)
+    return [
+        (
+            f"the description of {tool.full_name}",
+            "\n".join((tool.description, *sorted(texts_in_schema(tool.schema, keys)))),
+        )
+        for tool in tools
+    ]
 
 
 def servers_for(ask: Ask, settings: Settings, offer: ToolOffer | None) -> tuple[str, ...]:

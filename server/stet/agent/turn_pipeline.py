@@ -310,7 +310,7 @@ class TurnPipeline:
             parts = [(one.role, one.content) for one in block_plan.messages]
             return await asyncio.to_thread(redact_parts, parts, self._redactor())
         offer = _next_offer(session, ask, profile)
-        more = self.mcp.known(ask, offer) if self.mcp is not None else ()
+        more = await self.mcp.known(ask, offer) if self.mcp is not None else ()
         tools = self._toolbox(ask, ctx, offer, more)
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)
         definitions = [

@@ -36,12 +36,19 @@ from stet.llm.model_selection import ModelChoice, open_model, select_model
 from stet.llm.weights import model_folder
 from stet.llm.weights.local_model import installed_models, memory_warning
 from stet.lsp.observability import TRACE
+from stet.mcp_servers.tool_list import server_name_problem
 from stet.observability.crash_reports import ReportDirectory
 from stet.observability.log_handlers import log_files, log_folder
 from stet.search.embedding import can_embed
 from stet.search.index_state import count_contents, index_folder
 from stet.settings.layers import PROJECT_FILE, MergedSettings, read_layers, user_file_path
-from stet.settings.values import CompletionSettings, ModelSettings, SearchSettings, WebSettings
+from stet.settings.values import (
+    CompletionSettings,
+    McpServerSettings,
+    ModelSettings,
+    SearchSettings,
+    WebSettings,
+)
 from stet.storage.schema import MIGRATIONS, translate_errors
 from stet.storage.state_store import StateStore
 from stet.storage.write_failures import DatabaseBusy, DatabaseDamaged, StoreError
@@ -96,6 +103,7 @@ async def check_all(system: System) -> list[Finding]:
     found += await _run_check("model", lambda: check_model(chosen.model, system))
     found += await _run_check("completion", lambda: check_completion(chosen.completion, system))
     found += await _run_check("web", lambda: check_web(chosen.web, system))
+    found += await _run_check("MCP servers", lambda: check_mcp_servers(chosen.mcp_servers))
     found += await _run_check("search", lambda: check_search(chosen.search, system, root))
     found += await _run_check("grammars", check_grammars)
     found += await _run_check("embedded", lambda: check_embedded(system))
@@ -209,6 +217,20 @@ def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
     names = " or ".join(key_variables(settings))
     fix = f"Set {names} in the editor's environment, or another variable in web.apiKeyEnv."
     yield Finding("problem", "web", f"{settings.provider}, without an API key", fix)
+
+
+def check_mcp_servers(servers: Iterable[McpServerSettings]) -> Iterator[Finding]:
+    """Report whether the programs of the MCP servers are found; none is started."""
+    for server in servers:
+        program = server.command[0] if server.command else ""
+        fix = f"Install the program, or set mcpServers.{server.name}.command."
+        if problem := server_name_problem(server.name):
+            yield Finding("problem", "MCP server", problem, "Rename the server in the settings.")
+        elif (path := shutil.which(program)) is None:
+            found = f"{server.name}: the program {program!r} was not found"
+            yield Finding("problem", "MCP server", found, fix)
+        else:
+            yield Finding("ok", "MCP server", f"{server.name}: {path}")
 
 
 def check_search(settings: SearchSettings, system: System, root: Path) -> Iterator[Finding]:

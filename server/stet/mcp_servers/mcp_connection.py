@@ -32,6 +32,8 @@ MAX_LINE = 2**23
 """The longest line that a server may send, in bytes."""
 MAX_IGNORED = 10_000
 """The most lines in a row that are no messages: some programs print a banner first."""
+MAX_DEPTH = 100
+"""The deepest nesting of a message."""
 MAX_UNSENT = 2**22
 """The most bytes that wait for a server that does not read."""
 METHOD_NOT_FOUND = -32601
@@ -142,10 +144,11 @@ class McpConnection:
             }
             return
         version = self._result("initialize", answer).get("protocolVersion")
-        if version not in KNOWN_VERSIONS:
+        if not isinstance(version, str) or version not in KNOWN_VERSIONS:
+            shown = escape_line(version[:_MAX_SHOWN]) if isinstance(version, str) else "unknown"
             raise McpFailure(
-                f"The MCP server {self._name!r} speaks version "
-                f"{escape_line(str(version))[:_MAX_SHOWN]} of the protocol, which Stet does not know."
+                f"The MCP server {self._name!r} speaks a version of the protocol that Stet does not "
+                f"know: {shown}."
             )
         self._send({"method": "notifications/initialized"})
 
@@ -188,7 +191,9 @@ class McpConnection:
         """
         error, result = answer.get("error"), answer.get("result")
         if isinstance(error, dict):
-            text = escape_line(str(error.get("message", "")))[:_MAX_SHOWN].rstrip(". ")
+            message = error.get("message")
+            words = message if isinstance(message, str) else ""
+            text = escape_line(words[:_MAX_SHOWN]).rstrip(". ")
             raise McpFailure(
                 f"The MCP server {self._name!r} reports an error: {text or 'unknown'}."
             )
@@ -332,7 +337,23 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         message = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
-    return message if isinstance(message, dict) else None
+    return message if isinstance(message, dict) and not _is_deep(message) else None
+
+
+def _is_deep(value: object) -> bool:
+    """Return whether JSON is nested deeper than `MAX_DEPTH`: other code could not handle it."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inner: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner += each.values()
+            elif isinstance(each, list):
+                inner += each
+        if not inner:
+            return False
+        level = inner
+    return True
 
 
 def _refuse_constant(name: str) -> None:

@@ -78,4 +78,4 @@ def _structured_parts(structured: object, parts: list[str]) -> Iterator[str]:
 
 
 def _short(value: object) -> str:
-    return escape_line(str(value))[:_MAX_SHOWN]
+    return escape_line(value[:_MAX_SHOWN]) if isinstance(value, str) else "unknown"

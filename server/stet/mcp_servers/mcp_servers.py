@@ -85,7 +85,8 @@ class ConfiguredMcpServer:
                 "not run. Its tools are offered again with the next question."
             )
         params = {"name": tool.name, "arguments": arguments}
-        return read_result(await connection.request("tools/call", params, CALL_SECONDS))
+        answer = await connection.request("tools/call", params, CALL_SECONDS)
+        return await asyncio.to_thread(read_result, answer)
 
     async def close(self) -> None:
         """End the server."""

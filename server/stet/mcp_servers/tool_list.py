@@ -100,8 +100,8 @@ def check_tools(server: McpServerSettings, items: Sequence[object]) -> ToolList:
             tool = _check_tool(server, item, pin)
             _check_place(tool, found)
         except _Unusable as why:
-            name = item.get("name", "") if isinstance(item, dict) else ""
-            shown = escape_line(str(name))[:_MAX_SHOWN]
+            name = item.get("name") if isinstance(item, dict) else ""
+            shown = escape_line(name[:_MAX_SHOWN]) if isinstance(name, str) else ""
             problems.append(
                 f"The tool {shown!r} of the MCP server {server.name!r} is not used: {why}."
             )
@@ -153,8 +153,13 @@ def _check_schema(schema: object) -> str:
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise _Unusable("its arguments have no schema of an object")
     shown = {key: each for key, each in schema.items() if key not in _LEFT_OUT}
-    if not isinstance(shown.setdefault("properties", {}), dict):
-        raise _Unusable("its arguments have no schema of an object")
+    properties, required = shown.setdefault("properties", {}), shown.get("required", [])
+    if not isinstance(properties, dict) or not all(
+        isinstance(one, dict | bool) for one in properties.values()
+    ):
+        raise _Unusable("the schemas of its arguments are not valid")
+    if not isinstance(required, list) or not all(isinstance(one, str) for one in required):
+        raise _Unusable("the names of its required arguments are not valid")
     text = json.dumps(_limit_texts(shown, MAX_DEPTH), ensure_ascii=False)
     if len(text) > MAX_SCHEMA:
         raise _Unusable(f"the schema of its arguments has more than {MAX_SCHEMA} characters")

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pydantic import ConfigDict
@@ -21,6 +22,8 @@ ALLOW_ALWAYS = "Always allow"
 DO_NOT_ALLOW = "Don't allow"
 MAX_ARGUMENTS = 100_000
 """The most characters of the arguments of a call, as JSON."""
+MAX_TARGETS = 200
+"""The most words of a call whose source is looked for; with more the user is asked."""
 _NAMING = re.compile(r"[0-9_/\\@:]|\w\.\w")
 """What a word of prose has not."""
 _CHANGED = "The tools of this server have changed since you allowed them."
@@ -84,8 +87,11 @@ class McpCall:
         approvals = self.servers.approvals
         state = await approvals.state(chat, listed)
         choices = texts_in_schema(listed.schema, CHOICES)
-        targets = [one for one in _targets(arguments) if one not in choices]
-        named = ctx.proposer.untrusted.explain_source(targets, ctx.proposer.user_words)
+        targets = {one: None for one in _targets(arguments) if one not in choices}
+        checked = islice(targets, MAX_TARGETS)
+        named = ctx.proposer.untrusted.explain_source(checked, ctx.proposer.user_words)
+        if not named and len(targets) > MAX_TARGETS:
+            named = f"It names more than {MAX_TARGETS} things, which may come from others."
         if state.is_allowed and not named:
             return
         head = f"Use the tool {listed.name!r} of the MCP server {listed.server!r}?"

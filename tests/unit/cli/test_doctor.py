@@ -12,6 +12,7 @@ from stet.cli.doctor import (
     check_completion,
     check_embedded,
     check_grammars,
+    check_mcp_servers,
     check_model,
     check_search,
     check_settings,
@@ -25,6 +26,7 @@ from stet.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers
 from stet.settings.values import (
     CompletionSettings,
+    McpServerSettings,
     ModelSettings,
     SearchSettings,
     Settings,
@@ -309,3 +311,22 @@ async def test_installed_local_models_are_listed_with_what_they_need(
             file.truncate(one.weights.size)
     paths = ", ".join(f"{one.weights.name}, {tmp_path / one.weights.file}" for one in CATALOG)
     assert await check_embedded(System()) == Finding(mark, "embedded", paths, fix)
+
+
+def test_programs_of_mcp_servers_are_looked_for_and_not_started(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    program.chmod(0o755)
+    servers = [
+        McpServerSettings("good", (str(program),)), McpServerSettings("gone", ("no-such-program",)),
+        McpServerSettings("none", ()), McpServerSettings("a__b", (str(program),)),
+    ]  # fmt: skip
+    found = [(one.mark, one.found) for one in check_mcp_servers(servers)]
+    assert found[:3] == [
+        ("ok", f"good: {program}"),
+        ("problem", "gone: the program 'no-such-program' was not found"),
+        ("problem", "none: the program '' was not found"),
+    ]
+    assert found[3][0] == "problem"
+    assert "'a__b' is not used" in found[3][1]
+    assert not (tmp_path / "started").exists()
