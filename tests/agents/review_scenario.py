@@ -9,11 +9,13 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.agents.captured_edits import record
 from tests.agents.scene import Scene, texts
 from tests.support.agent_models.script import Answer, ModelRequest, Script, say
 from tests.support.editor import FakeEditor
@@ -96,8 +98,12 @@ async def play_review(
     run: Run,
     *,
     sees_unsaved: str = "",
+    way: str = "terminal",
 ) -> None:
-    """Play the scenario in an editor; the arguments are those of `check_review`."""
+    """Play the scenario in an editor; the arguments are those of `check_review`.
+
+    `way` is where the agent runs, for the table of docs/agents.md.
+    """
     a, b, new = (scene.workspace / name for name in ("a.txt", "b.txt", "new.txt"))
     editor.open("a.txt")
     editor.change("a.txt", "one\n", "one, unsaved\n")
@@ -121,7 +127,8 @@ async def play_review(
     first = script.requests[1]
     seen = "\n".join(first.texts) if sees_unsaved else first.results[0]
     assert (sees_unsaved or "one, unsaved") in seen
-    assert texts(scene.workspace) == SAVED
+    disk = texts(scene.workspace)
+    assert disk == SAVED
 
     listed = await _decide(editor, author)
     await _decided(editor, len(listed))
@@ -131,6 +138,14 @@ async def play_review(
     assert "red is a name" in news
     assert "navy" in news
     assert {name: editor.text(name) for name in TYPED} == TYPED
+    kinds = Counter(item["kind"] for item in listed)
+    seen_by_test = {
+        "unsaved": "its prompt" if sees_unsaved else "what it reads",
+        "hunks": ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())),
+        "disk": "unchanged" if disk == SAVED else "changed",
+        "prompt": "reason, amended text",
+    }
+    record(author, way, seen_by_test)
 
 
 async def _decide(editor: FakeEditor, author: str) -> list[Any]:

@@ -119,7 +119,7 @@ async def check_chat(
             assert (turn["state"], turn["agent"], turn["error"]) == ("completed", name, None)
             script.check_played()
 
-        await play_review(editor, scene, name, tools, prompt, sees_unsaved=sees_unsaved)
+        await play_review(editor, scene, name, tools, prompt, sees_unsaved=sees_unsaved, way="chat")
         listed = await editor.command("stet.proposals")
         assert {one["turn"] for one in listed} == {"t1"}
         [status] = (await editor.command("stet.status"))["agents"]
