@@ -281,7 +281,15 @@ class HookSession:
         """Return the file of the workspace that a path means, or what happens to another path."""
         if self._shadow.is_of_another(path):
             return FOREIGN
-        return await self._locate(path) or PASSED
+        if (located := await self._locate(path)) is not None:
+            return located
+        return UNNAMED if await asyncio.to_thread(self._is_inside, path) else PASSED
+
+    def _is_inside(self, path: Path) -> bool:
+        """Return whether a path is below a folder of the workspace. Blocks on the disk."""
+        real_path = self._workspace.snapshot().system.real_path
+        real = real_path(path)
+        return any(real.is_relative_to(real_path(root.path)) for root in self._workspace.roots)
 
     async def _locate(self, path: Path) -> Located | None:
         """Return the file of the workspace that a path means, also by links; None for others."""
@@ -396,6 +404,9 @@ class HookSession:
 
 
 PASSED = Passed()
+UNNAMED = Denied(
+    "The user can't review a file of this name: it is too long, or has invisible characters."
+)
 FOREIGN = Denied("This copy belongs to another session. Use the file itself.")
 
 
