@@ -183,7 +183,7 @@ async def test_claude_writes_what_the_user_has_decided(claude: Path, scene: Scen
         await running_claude.shows("Seen.")
     asked = "\n".join(script.requests[0].texts)
     assert "This may or may not be related to the current task." in asked  # what is selected
-    assert "The user modified your proposed changes" in script.requests[2].results[1]
+    assert "The user modified your proposed" in script.requests[2].results[1]
     assert "four are enough" in "\n".join(script.requests[3].texts)
     script.check_played()
     assert locks_in(scene.home / ".claude") == []
