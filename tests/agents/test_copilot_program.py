@@ -122,6 +122,22 @@ async def test_copilot_reads_the_reason_of_a_hook_that_denies(
     assert hooks.inputs_of("postToolUse") + hooks.inputs_of("postToolUseFailure") == []
 
 
+@pytest.mark.parametrize("rule", ["read", "write"])
+async def test_yes_of_a_hook_is_stronger_than_a_rule_that_denies(
+    rule: str, copilot: Path, scene: Scene
+) -> None:
+    """Without a yes, the shadow is a folder that the user has not added."""
+    file = scene.workspace / "a.txt"
+    answer = call("view", path=str(file)) if rule == "read" else edited(file, "two", "2")
+    script = Script([answer, say("Done.")])
+    hooks = Hooks(scene.notes, {"preToolUse": REDIRECT}, {str(scene.workspace): scene.shadow})
+    await run_copilot(
+        copilot, scene.home, scene.workspace, script, "--allow-all-tools", "--deny-tool", rule,
+        model="claude-sonnet-4.5", hooks=hooks,
+    )  # fmt: skip
+    assert "denied" not in script.requests[1].results[0]
+
+
 async def test_copilot_is_sent_the_context_of_hooks(copilot: Path, scene: Scene) -> None:
     script = Script([call("view", path=str(scene.workspace / "a.txt")), say("Done.")])
     replies = {
