@@ -278,6 +278,7 @@ async def test_turn_and_proposals_answer_every_key_of_the_contract(
             "cost",
             "priceSource",
             "model",
+            "agent",
             "iterations",
             "error",
             "question",
