@@ -86,7 +86,7 @@ class SessionView:
         self._ledger = ledger
         self._number = number
         self._knowledge = ModelKnowledge(upto=0)  # after a restart, all decisions are news
-        self._proposer = self._new_turn(f"{agent}-0")
+        self._proposer = self._new_turn(f"{chat}-0")
 
     @property
     def proposer(self) -> Proposer:
@@ -235,7 +235,9 @@ class SessionView:
                 return hunks
             if (move := self._pending_move(uri)) is not None:
                 if canonical(move.uri) == canonical(new_uri):
-                    self._ledger.withdraw(move.id)
+                    # The user may have restored both a move and a deletion of the file.
+                    while (gone := self._gone(move.uri)) is not None:
+                        self._ledger.withdraw(gone.id)
                     return ()
                 uri = move.uri  # the new move replaces the earlier one
             self._check_free(new_uri)
