@@ -18,6 +18,7 @@
     ("q" "Answer the agent's question" stet-answer)
     ("x" "Cancel" stet-cancel)
     ("v" "Show what would be sent" stet-show-context)
+    ("g" "Send the selection to Claude" stet-send-selection)
     ("/" "Search" stet-search)]
    ["Chat"
     ("t" "Open the chat" stet-chat)

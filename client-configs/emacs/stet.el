@@ -248,6 +248,11 @@ While a turn runs, the message steers it or answers its question."
          (goto-char (point-min)))
        (display-buffer (current-buffer))))))
 
+(defun stet-send-selection ()
+  "Name the selected lines in the prompt of each Claude Code that is connected."
+  (interactive)
+  (stet--run "stet.sendSelection" (list :uri (stet--uri) :range (stet--range))))
+
 (defun stet--show-places (places nothing)
   "List PLACES, each (SUMMARY URI RANGE); if there are none, show NOTHING."
   (if (null places) (message "Stet: %s" nothing)
@@ -311,6 +316,7 @@ While a turn runs, the message steers it or answers its question."
   "s" #'stet-send
   "q" #'stet-answer
   "v" #'stet-show-context
+  "g" #'stet-send-selection
   "/" #'stet-search
   "x" #'stet-cancel
   "m" #'eglot-code-actions)

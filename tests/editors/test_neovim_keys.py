@@ -242,7 +242,8 @@ def test_classic_keys_are_those_of_the_single_file(neovim: Begin) -> None:
     expected = {line.replace("<leader>", "\\") for line in lines} | {
         "\\h",
         "\\o",
-    }  # for `toggle` and `chats`, which are new
+        "\\g",
+    }  # for `toggle`, `chats` and `send_selection`, which are new
     assert {key for _, key in editor.lua(OWN_MAPS)} == expected
 
 

@@ -49,6 +49,7 @@ alt+a w       | steer       | stet.turnRunning
 alt+a q       | answer      | stet.isAsking
 alt+a x       | cancel      | stet.turnRunning
 alt+a v       | showContext | stet.isRunning
+alt+a g       | sendSelection | editorTextFocus && stet.isRunning
 alt+a f       | search      | stet.isRunning
 alt+a l       | attach      | stet.isRunning
 alt+a shift+l | attached    | stet.isRunning

@@ -55,6 +55,10 @@ export class Asking implements vscode.TextDocumentContentProvider {
     return place ? { uri: this.server.uriOf(place.uri), range: place.range } : {};
   }
 
+  readonly sendSelection = async (): Promise<void> => {
+    await this.server.run('stet.sendSelection', this.place(here()));
+  };
+
   readonly carryOut = async (): Promise<void> => {
     const place = here();
     if (place) await this.server.run('stet.carryOut', { uri: this.server.uriOf(place.uri), line: place.line + 1 });

@@ -43,7 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const finding = new Finding(stet);
   server = stet;
 
-  const { ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext } = asking;
+  const { ask, askOnly, rewrite, carryOut, steer, cancel, answer, showContext, sendSelection } = asking;
   const { openChat, newChat, listChats, send } = chats;
   const { accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll } = reviewing;
   const { next, previous, undo, restore, resolve, review, preview } = reviewing;
@@ -53,7 +53,7 @@ export function activate(context: vscode.ExtensionContext): void {
     accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll,
     next, previous, undo, restore, resolve, review, preview, diff: reviewing.diff,
     toggle: decorations.toggle,
-    search, reindex, attach, attached, deadLinks, clearDeadLinks,
+    sendSelection, search, reindex, attach, attached, deadLinks, clearDeadLinks,
     menu: () => menu(stet),
     restart: () => stet.start(),
     showLog: () => log.show(),

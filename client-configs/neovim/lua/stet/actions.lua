@@ -25,6 +25,7 @@ return {
   context = ask.show_context,
   attach = function() ask.attach('add') end,
   detach = function() ask.attach('remove') end,
+  send_selection = ask.send_selection,
   search = ask.search,
   answer = chat.answer,
   next = review.next,

@@ -41,6 +41,9 @@ function M.attach(how)
   end)
 end
 
+-- Name the selected lines in the prompt of each Claude Code that is connected.
+function M.send_selection(given) server.run('stet.sendSelection', selection.question(given.lines)) end
+
 -- Find places by a description; they come into the quickfix list.
 function M.search(given)
   local function item(found)

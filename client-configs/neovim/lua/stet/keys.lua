@@ -27,6 +27,7 @@ M.list = {
   { name = 'context', modes = { 'n', 'x' }, key = 'v', desc = 'show what a question would send' },
   { name = 'attach', modes = { 'n' }, key = '+', desc = 'attach this file' },
   { name = 'detach', modes = { 'n' }, key = '-', desc = 'detach this file' },
+  { name = 'send_selection', modes = { 'n', 'x' }, key = 'g', desc = 'send the selection to Claude' },
   { name = 'search', modes = { 'n' }, key = 'f', desc = 'search by description' },
   { name = 'answer', modes = { 'n' }, key = 'q', desc = 'answer the question' },
   { name = 'toggle', modes = { 'n' }, key = 'h', desc = 'show hunks inline, compact or not' },
