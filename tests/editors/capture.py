@@ -146,14 +146,14 @@ def record(folder: Path) -> str:
         tmux("kill-server")
 
 
-def picture(screen: str, columns: int = COLUMNS) -> str:
+def picture(screen: str, columns: int = COLUMNS, title: str = "Neovim") -> str:
     """Convert the screen to SVG without external fonts."""
     console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(screen.rstrip("\n")), overflow="crop", no_wrap=True)
     form = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     form = form.replace("<!-- Generated with Rich https://www.textualize.io -->", "")
     form = form.replace("<svg ", '<svg xml:space="preserve" ', 1)  # else some renderers trim spaces
-    return console.export_svg(title="Neovim", theme=THEME, code_format=form, unique_id="stet")
+    return console.export_svg(title=title, theme=THEME, code_format=form, unique_id="stet")
 
 
 if __name__ == "__main__":
