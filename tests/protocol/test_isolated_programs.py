@@ -189,6 +189,45 @@ async def test_program_can_neither_leave_the_overlay_nor_see_its_layers(
     assert not await asyncio.to_thread(lambda: list(layers.rglob("*.txt")))
 
 
+async def test_hostile_names_and_depths_are_reported_and_do_no_harm(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    ended = await run(
+        shell,
+        "echo 1 >$(printf 'a\\377b'); echo 2 >$(printf 'a\\033[31mb'); echo 3 >'CON '; echo 4 >-n;"
+        "mkdir '..x' && echo 5 >'..x/y'; n=0; while [ $n -lt 200 ]; do mkdir d; cd d; n=$((n+1)); done;"
+        "echo 6 >deep.txt",
+    )
+    assert "\33" not in ended.stderr
+    assert "stet: More than 100000 files or 100 levels: not all are proposed.\n" in ended.stderr
+    assert ("-n", "create", "4\n") in await proposed(editor)
+    assert ("y", "create", "5\n") in await proposed(editor)
+
+
+async def test_buffer_without_a_file_is_seen_and_edited(shell: Shell, editor: FakeEditor) -> None:
+    editor.open("new.txt", "fresh\n")
+    await editor.command("stet.proposals")
+    ended = await run(shell, "cat new.txt; sed -i s/fresh/2/ new.txt")
+    assert ended.stdout == "fresh\n"
+    assert await proposed(editor) == {("new.txt", "replace", "2\n")}
+
+
+async def test_all_folders_of_the_workspace_are_isolated(shell: Shell) -> None:
+    other = shell.folder.parent / "other"
+    other.mkdir()
+    (other / "o.txt").write_text("o\n")
+    roots = [shell.folder, shell.folder / "sub", other]
+    async with FakeEditor.start(roots, env=shell.env) as editor:
+        await editor.command("stet.proposals")
+        await run(shell, f"echo 1 >b.txt; echo 2 >sub/e.txt; echo 3 >{other}/o.txt")
+        assert await proposed(editor) == {
+            ("b.txt", "replace", "1\n"),
+            ("e.txt", "replace", "2\n"),
+            ("o.txt", "replace", "3\n"),
+        }
+    assert (other / "o.txt").read_text() == "o\n"
+
+
 async def test_what_can_not_be_reviewed_is_reported(shell: Shell, editor: FakeEditor) -> None:
     ended = await run(
         shell,

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import Enum
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from stet.system.no_follow import open_to_list
 
 MAX_ENTRIES = 100_000
 """The most entries of a layer that are looked at."""
+MAX_DEPTH = 100
+"""The most folders in each other that are looked at: each is held open."""
 _OPAQUE = "user.overlay.opaque"
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
@@ -52,7 +55,7 @@ class UpperEntry(NamedTuple):
 
 
 class TooManyEntries(Exception):
-    """The upper layer has more than `MAX_ENTRIES` entries that are not skipped."""
+    """The upper layer has more than `MAX_ENTRIES` entries that are not skipped, or is too deep."""
 
 
 def list_changes(upper: Path, skips: Skips) -> Iterator[UpperEntry]:
@@ -79,7 +82,9 @@ def list_changes(upper: Path, skips: Skips) -> Iterator[UpperEntry]:
 
 def _below(folder: int, parts: Parts, skips: Skips) -> Iterator[UpperEntry]:
     with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries)
+        names = sorted(entry.name for entry in islice(entries, MAX_ENTRIES + 1))
+    if len(names) > MAX_ENTRIES or len(parts) > MAX_DEPTH:
+        raise TooManyEntries
     for name in names:
         here = (*parts, name)
         with suppress(OSError):  # the entry has been removed or replaced

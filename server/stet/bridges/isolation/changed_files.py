@@ -8,6 +8,7 @@ from typing import NamedTuple
 from stet.bridges.isolation.workspace_layers import LayeredFolder
 from stet.review.policy.rules import MAX_TEXT
 from stet.system.overlay_changes import (
+    MAX_DEPTH,
     MAX_ENTRIES,
     EntryKind,
     Parts,
@@ -98,9 +99,12 @@ class ChangedFiles:
                     else:
                         found[folder.root.path.joinpath(*entry.parts)] = entry
             except TooManyEntries:
-                self.faults[
-                    f"More than {MAX_ENTRIES} files were written; not all are proposed."
-                ] = None
+                fault = (
+                    f"More than {MAX_ENTRIES} files or {MAX_DEPTH} levels: not all are proposed."
+                )
+                self.faults[fault] = None
+            except OSError as error:
+                self.faults[f"The changes can't be read: {error.strerror}."] = None
         return found
 
     def _skips(self, snapshot: Snapshot, folder: LayeredFolder) -> Skips:

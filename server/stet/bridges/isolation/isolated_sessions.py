@@ -121,7 +121,7 @@ class IsolatedSessions:
         }
 
     async def end(self, name: str) -> dict[str, object]:
-        """Propose what a program has changed, remove its layers, and return a summary.
+        """Propose what a program has changed, remove its layers, and return a summary for people.
 
         Raises:
             RunRefused: If there is no such session.
@@ -135,7 +135,10 @@ class IsolatedSessions:
         await session.finish()
         await asyncio.to_thread(_remove, running.folder)
         self._report(running)
-        return {"hunks": len(session.hunks), "warnings": list(session.warnings)}
+        return {
+            "hunks": len(session.hunks),
+            "warnings": [escape_line(one) for one in session.warnings],
+        }
 
     async def close(self) -> None:
         """Propose what the programs have changed until now; their layers stay."""
