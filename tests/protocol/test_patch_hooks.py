@@ -336,6 +336,51 @@ async def test_patch_is_denied_where_the_server_does_not_answer(name: str, shell
     assert done.denied.startswith("The edit was not made: the user reviews edits with Stet")
 
 
+@pytest.fixture
+async def second(shell: Shell) -> AsyncIterator[tuple[Shell, FakeEditor]]:
+    """Start an editor of another folder, which has a file `c.txt`."""
+    other = Shell(shell.folder.with_name("second"), shell.env)
+    other.folder.mkdir()
+    other.write("c.txt", "sun\nmoon\n")
+    async with FakeEditor.start(other.folder, env=other.env) as editor:
+        await editor.command("stet.proposals")
+        yield other, editor
+
+
+@every_agent
+async def test_patch_for_the_files_of_two_editors_is_denied(
+    name: str, shell: Shell, editor: FakeEditor, second: tuple[Shell, FakeEditor]
+) -> None:
+    other, other_editor = second
+    done = await PatchAgent(shell, name).patch(
+        "*** Update File: a.txt", "@@", "-two", "+2",
+        f"*** Update File: {other.folder}/c.txt", "@@", "-moon", "+MOON",
+    )  # fmt: skip
+    assert "for the files of one workspace" in done.denied
+    assert [await proposed(editor), await proposed(other_editor)] == [[], []]
+
+
+@pytest.mark.parametrize("is_by_shell", [False, True])
+async def test_patch_is_for_the_editor_of_its_files_wherever_the_agent_works(
+    is_by_shell: bool, shell: Shell, editor: FakeEditor, second: tuple[Shell, FakeEditor]
+) -> None:
+    """The agent works in the folder above; the first file of the patch is in no workspace."""
+    other, other_editor = second
+    agent = PatchAgent(Shell(shell.folder.parent, shell.env))
+    if is_by_shell:  # the end of the turn would reach no editor
+        lines = ("*** Update File: c.txt", "@@", "-moon", "+MOON")
+        done = await agent.shell_patch(*lines, command="cd second && apply_patch")
+        assert "use the tool apply_patch" in done.denied
+    else:
+        await agent.patch(
+            "*** Add File: outside.txt", "+new",
+            "*** Update File: second/c.txt", "@@", "-moon", "+MOON",
+        )  # fmt: skip
+        assert await proposed(other_editor) == [("c.txt", "replace", "MOON\n")]
+    assert (other.folder / "c.txt").read_text() == "sun\nmoon\n"
+    assert await proposed(editor) == []
+
+
 async def test_secret_in_the_unsaved_text_is_not_in_the_prompt(
     shell: Shell, editor: FakeEditor
 ) -> None:

@@ -43,8 +43,13 @@ _FLAT = frozenset({"copilot"})
 _SHELL = "Bash"
 """The tool of Codex that runs a command, in which there may be a patch."""
 _PATCH = "*** Begin Patch"
+_HEADERS = ("*** Add File: ", "*** Delete File: ", "*** Update File: ", "*** Move to: ")
 _PATHS = ("file_path", "notebook_path", "filePath", "path")
 """The fields of a tool's input that name a file."""
+
+
+class SeveralServers(Exception):
+    """A patch names files of several servers."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -70,24 +75,20 @@ def _answer(agent: str, event: Mapping[str, Any]) -> object:
     given = event.get("tool_input")
     if event.get("tool_name") == _SHELL and _PATCH not in str(given):
         return {}
-    file = _file_of(event)
-    if session := isolated_session(str(file or event.get("cwd") or "/")):
+    files = _files_of(event)
+    if session := isolated_session(str(files[0] if files else event.get("cwd") or "/")):
         if event.get("hook_event_name") in _BEFORE | _AFTER:
             return {}  # `stet run` catches what the agent writes
         return _answer_isolated(agent, event, session)
     runtime = runtime_path(os.environ)
     try:
-        server = _find_server(runtime, event, file)
+        server = _find_server(runtime, event, files)
         if server is None:
             return {}
         with ControlClient(server, ANSWER_SECONDS) as client:
             return client.request("control.hook", {"agent": agent, "event": event})
-    except (ServerLost, RequestRefused) as error:
-        return _failure(
-            agent,
-            event,
-            f"{error}. Ask the user to restart Stet, or to run `stet agents uninstall {agent}`.",
-        )
+    except (SeveralServers, ServerLost, RequestRefused) as error:
+        return _failure(agent, event, error)
 
 
 def _answer_isolated(agent: str, event: Mapping[str, Any], session: str) -> object:
@@ -122,14 +123,19 @@ def _refresh(path: str, text: str | None, session: str) -> None:
             file.write(text.encode("utf-8", "surrogatepass"))
 
 
-def _failure(agent: str, event: Mapping[str, Any], reason: str) -> object:
+def _failure(agent: str, event: Mapping[str, Any], error: Exception) -> object:
     """Return the answer if the server of a folder does not answer: no edit passes the review."""
+    what = "which does not answer"
+    reason = f"{error}. Ask the user to restart Stet, or to run `stet agents uninstall {agent}`."
+    if isinstance(error, SeveralServers):
+        what = "in an editor that has not all of these files and the folder of the command"
+        reason = "use the tool apply_patch, for the files of one workspace."
     kind = event.get("hook_event_name")
     reads = (event.get("tool_name") or event.get("toolName")) in _READS
     if reads or kind not in _BEFORE | _AFTER:
         return {}
     if kind in _BEFORE:
-        text = f"The edit was not made: the user reviews edits with Stet, which does not answer: {reason}"
+        text = f"The edit was not made: the user reviews edits with Stet, {what}: {reason}"
         decision = {"permissionDecision": "deny", "permissionDecisionReason": text}
     else:
         decision = {"additionalContext": f"This edit was not proposed to the user: {reason}"}
@@ -138,33 +144,82 @@ def _failure(agent: str, event: Mapping[str, Any], reason: str) -> object:
     return {"hookSpecificOutput": {"hookEventName": kind, **decision}}
 
 
-def _file_of(event: Mapping[str, Any]) -> Path | None:
-    """Return the absolute path of the first file that a tool names, if it names one."""
+def _files_of(event: Mapping[str, Any]) -> list[Path]:
+    """Return the absolute paths of the files that a tool names."""
+    folder = Path(str(event.get("cwd") or "/"))
     given = event.get("tool_input") or event.get("toolArgs")
-    named: object = None
     if isinstance(given, Mapping):
         named = next((given[name] for name in _PATHS if given.get(name)), None)
+        if isinstance(named, str):
+            return [folder / named]
         given = given.get("command") or given.get("patchText")
-    if named is None and isinstance(given, str) and _PATCH in given:
-        headers = (line for line in given.splitlines() if line.startswith("*** "))
-        paths = (line.partition(" File: ")[2].strip() for line in headers)
-        named = next(filter(None, paths), None)
-    return Path(str(event.get("cwd") or "/"), named) if isinstance(named, str) else None
+    if isinstance(given, str) and _PATCH in given:
+        return _patched_files(given, folder, is_command=event.get("tool_name") == _SHELL)
+    return []
 
 
-def _find_server(runtime: Path, event: Mapping[str, Any], file: Path | None) -> Descriptor | None:
-    """Return the server of the file of an event, or of the folder in which the agent works.
+def _patched_files(text: str, folder: Path, *, is_command: bool) -> list[Path]:
+    """Return the absolute paths of the files that a patch names, each once, in order.
+
+    The server reads the patch exactly.
+
+    Args:
+        text: The patch, or a shell command that applies a patch.
+        folder: The folder in which the agent works.
+        is_command: Whether the text is a command.
+    """
+    if is_command:
+        from stet.bridges.hooks.shell_patch import ShellPatchUnclear, shell_patch  # late: slow
+
+        with suppress(ShellPatchUnclear):
+            if (found := shell_patch(text)) is not None:
+                folder = folder / found.folder
+    lines = (line.strip() for line in text.split("\n"))
+    named = (
+        line.removeprefix(head) for line in lines for head in _HEADERS if line.startswith(head)
+    )
+    return [folder / name for name in dict.fromkeys(named) if name]
+
+
+def _find_server(
+    runtime: Path, event: Mapping[str, Any], files: Sequence[Path]
+) -> Descriptor | None:
+    """Return the server of the files of an event, or of the folder in which the agent works.
+
+    A patch in a command is proposed when the turn ends, and that event names only the folder.
+
+    Raises:
+        SeveralServers: If no server has all files that any server has.
+        ServerLost: If a file is a copy that a server has made which has ended.
+    """
+    found = None
+    for file in files:
+        servers = _servers_of(runtime, file)
+        if servers and found is None:
+            found = choose_server(servers, str(file))
+        elif servers and found not in servers:
+            raise SeveralServers
+    is_command = event.get("tool_name") == _SHELL
+    if found is not None and not is_command:
+        return found
+    of_folder = find_servers(runtime, str(event.get("cwd") or "/"))
+    if found is not None and found not in of_folder:
+        raise SeveralServers
+    if found is None and of_folder:
+        return choose_server(of_folder, str(files[0]) if files else "")
+    return found
+
+
+def _servers_of(runtime: Path, file: Path) -> list[Descriptor]:
+    """Return the servers that have a file, or have made a copy.
 
     Raises:
         ServerLost: If the file is a copy that a server has made which has ended.
     """
-    if file is not None and file.is_relative_to(runtime / SHADOW):
-        pid = (*file.relative_to(runtime / SHADOW).parts, "")[0]
-        running = {str(one.pid): one for one in read_descriptors(runtime)}
-        if pid not in running:
-            raise ServerLost("the server that made this copy has ended; use the file itself")
-        return running[pid]
-    for place in (file, event.get("cwd")):
-        if place and (servers := find_servers(runtime, str(place))):
-            return choose_server(servers, str(file or ""))
-    return None
+    if not file.is_relative_to(runtime / SHADOW):
+        return find_servers(runtime, str(file))
+    pid = (*file.relative_to(runtime / SHADOW).parts, "")[0]
+    running = [one for one in read_descriptors(runtime) if str(one.pid) == pid]
+    if not running:
+        raise ServerLost("the server that made this copy has ended; use the file itself")
+    return running
