@@ -170,7 +170,7 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command("stet.previous", review_commands.previous_hunk)
     route.command("stet.review", with_import(review_commands.open_diff_document))
     route.command("stet.focus", focus.focus, at_once=True)
-    route.command("stet.sendSelection", context_commands.send_selection, at_once=True)
+    route.command("stet.sendSelection", context_commands.send_selection)
     route.command("stet.deadLinks", search_commands.dead_links)
 
 
