@@ -16,20 +16,26 @@ MAX_RERUNS = 4
 _FAILED = int(pytest.ExitCode.TESTS_FAILED)
 
 
-class FailedTests:
-    """A plugin of pytest that records which tests have failed.
+class TestRecord:
+    """A plugin of pytest that records which tests have failed, and how long those of agents took.
 
     Attributes:
         slow: The node ids of failed tests with the marker `slow`.
         others: The node ids of all other failed tests.
+        agents: The seconds that the tests with the real programs of other agents have taken.
     """
+
+    __test__ = False
 
     def __init__(self) -> None:
         self.slow: list[str] = []
         self.others: list[str] = []
+        self.agents = 0.0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Record a failed test; a test can fail in more than one phase."""
+        """Record a test; a test can fail in more than one phase."""
+        if report.nodeid.startswith("tests/agents/"):
+            self.agents += report.duration
         failed = self.slow if "slow" in report.keywords else self.others
         if report.failed and report.nodeid not in failed:
             failed.append(report.nodeid)
@@ -37,19 +43,21 @@ class FailedTests:
 
 def run(options: Sequence[str]) -> int:
     """Run the tests; return the exit code of pytest, 0 if all failed tests have passed alone."""
-    failed = FailedTests()
-    code = int(pytest.main(["--numprocesses", "2", "--dist", "worksteal", *options], [failed]))
-    if code != _FAILED or failed.others or not 0 < len(failed.slow) <= MAX_RERUNS:
+    record = TestRecord()
+    code = int(pytest.main(["--numprocesses", "2", "--dist", "worksteal", *options], [record]))
+    if record.agents:
+        _report(f"tests/agents: {record.agents:.0f} s, in two processes")
+    if code != _FAILED or record.others or not 0 < len(record.slow) <= MAX_RERUNS:
         return code
-    _report("These tests have failed beside other tests. Each runs again, alone:", failed.slow)
-    again = [sys.executable, "-m", "pytest", "--numprocesses", "0", *failed.slow]
+    _report("These tests have failed beside other tests. Each runs again, alone:", record.slow)
+    again = [sys.executable, "-m", "pytest", "--numprocesses", "0", *record.slow]
     code = subprocess.run(again, check=False).returncode
     if not code:
-        _report("FLAKY: these tests have failed beside other tests and passed alone:", failed.slow)
+        _report("FLAKY: these tests have failed beside other tests and passed alone:", record.slow)
     return code
 
 
-def _report(title: str, tests: Sequence[str]) -> None:
+def _report(title: str, tests: Sequence[str] = ()) -> None:
     lines = (f"  {test}" for test in tests)
     _ = sys.stdout.write("\n".join(("", title, *lines, "")))
     _ = sys.stdout.flush()
