@@ -4,15 +4,15 @@ import asyncio
 from pathlib import Path
 from random import Random
 
-from tests.attacks import bounds, keeping, names, network, reading, running, showing, words
+from tests.attacks import bounds, keeping, names, network, reading, running, servers, showing, words
 from tests.attacks.registry import CLASSES, AttackClass, Result
 from tests.attacks.stage import Stage
 
 __all__ = ["ALL", "N_CLASSES", "played", "rows"]
 
-N_CLASSES = 35
+N_CLASSES = 36
 ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
-_MODULES = (bounds, keeping, names, network, reading, running, showing, words)
+_MODULES = (bounds, keeping, names, network, reading, running, servers, showing, words)
 """Modules whose import registers the classes."""
 
 
