@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import pytest
 
-MAX_RERUNS = 4
+MAX_RERUNS = 8
 _FAILED = int(pytest.ExitCode.TESTS_FAILED)
 
 

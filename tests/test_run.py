@@ -46,7 +46,7 @@ def run(folder: Path, tests: dict[str, str]) -> tuple[int, str]:
         ({"slow": FAILS}, 1, False),
         ({"other": FAILS_ONCE}, 1, False),
         ({"slow": FAILS_ONCE, "other": FAILS}, 1, False),
-        ({f"slow_{n}": FAILS_ONCE for n in range(5)}, 1, False),
+        ({f"slow_{n}": FAILS_ONCE for n in range(9)}, 1, False),
     ],
     ids=["passed", "flaky", "failed twice", "not slow", "beside a real failure", "too many"],
 )

@@ -143,7 +143,8 @@ def answer_a_question(editor: Neovim, shown: Shown) -> None:
 
 
 def cancel_a_turn(editor: Neovim, shown: Shown) -> None:
-    before = editor.states()
+    while "sent" in (before := editor.states()):
+        pass
     editor.keys(f"\\ka{given.LONG}<CR>")
     editor.wait(f"{LAST_ROW}:find('{given.LONG}', 1, true)", "the turn is shown")
     shown.saw("progress", "message line")

@@ -55,7 +55,7 @@ class Progress:
         )
         self._report: lsp.WorkDoneProgressReport | None = None
         self._end: lsp.WorkDoneProgressEnd | None = None
-        self._is_shown = False
+        self._is_asked = self._is_shown = False
         if server.editor.progress:
             server.tasks.start(self._create(), f"progress of {title!r}")
 
@@ -70,11 +70,16 @@ class Progress:
         if self._end is not None:
             return
         self._end = lsp.WorkDoneProgressEnd(message=message or None)
-        if self._is_shown:
+        # Helix shows a spinner from the request on, until the end.
+        has_spinner = self._is_asked and self._server.editor.covers_messages
+        if self._is_shown or has_spinner:
             self._send_end(self._end)
 
     async def _create(self) -> None:
+        if self._has_ended():
+            return
         params = lsp.WorkDoneProgressCreateParams(token=self.token)
+        self._is_asked = True
         try:
             await self._server.protocol.ask(
                 lsp.WINDOW_WORK_DONE_PROGRESS_CREATE, params, CREATE_SECONDS
@@ -82,7 +87,7 @@ class Progress:
         except (TimeoutError, JsonRpcException) as error:
             log.info("the editor shows no progress: %s", error)
             return
-        if self._end is not None:  # its line would cover the message about the end
+        if self._has_ended():  # its line would cover the message about the end
             return
         self._is_shown = True
         # pygls cancels this future when the user cancels the work.
@@ -93,6 +98,9 @@ class Progress:
         progress.begin(self.token, self._begin)
         if self._report is not None:
             progress.report(self.token, self._report)
+
+    def _has_ended(self) -> bool:
+        return self._end is not None
 
     def _send_end(self, end: lsp.WorkDoneProgressEnd) -> None:
         progress = self._server.work_done_progress
