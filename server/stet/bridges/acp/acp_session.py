@@ -75,7 +75,7 @@ class AcpSession:
     """The session; used on the event loop only, for one turn at a time.
 
     Attributes:
-        agent: The agent, as it was configured when the session began.
+        agent: The configuration of the agent when the session began.
         view: What the session sees.
         session_id: The agent's id of the session; "" before it begins.
         is_working: Whether a turn runs.

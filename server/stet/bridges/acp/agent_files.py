@@ -127,7 +127,7 @@ class AgentFiles:
         """Return the file of the workspace that a path means, also by links.
 
         Raises:
-            RequestError: If it is none of the workspace.
+            RequestError: If the path is outside of the workspace.
         """
         located = self._locate_name(path)
         if located is None and Path(path).is_absolute():

@@ -121,7 +121,7 @@ class IdeSession:
             answer = await self._result(method, params)
         except ToolRefused as refused:
             await self._answer(call, error=(_REFUSED, str(refused)))
-        except Exception:
+        except Exception:  # the boundary: one bug must not end the session
             log.exception("a request of Claude Code failed")
             await self._answer(call, error=(_FAILED, "Stet failed; see its log."))
         else:
