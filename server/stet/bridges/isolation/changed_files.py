@@ -56,7 +56,7 @@ class ChangedFiles:
         self._done: dict[Path, UpperEntry] = {}
         self._written: set[Path] = set()
 
-    def look(self, snapshot: Snapshot, *, is_end: bool) -> list[ChangedFile]:
+    def scan(self, snapshot: Snapshot, *, is_end: bool) -> list[ChangedFile]:
         """Return the files that have changed since they were last returned.
 
         Args:
@@ -84,7 +84,7 @@ class ChangedFiles:
         self._written -= {path for path, change in changes.items() if change.text is None}
         return list(changes.values())
 
-    def look_again(self, path: Path) -> None:
+    def scan_again(self, path: Path) -> None:
         """Return a file once more with the next look."""
         self._done.pop(path, None)
 

@@ -103,9 +103,9 @@ class IsolatedSession:
         async with self._lock:
             await self._note_documents()
             for path in self._failed if is_end else ():
-                self._files.look_again(path)
+                self._files.scan_again(path)
             snapshot = self._workspace.snapshot()
-            changes = await asyncio.to_thread(self._files.look, snapshot, is_end=is_end)
+            changes = await asyncio.to_thread(self._files.scan, snapshot, is_end=is_end)
             await self._propose(changes)
             for fault in self._files.faults:
                 self._warn(fault)

@@ -113,7 +113,7 @@ class IsolatedSessions:
         except OSError as error:
             raise RunRefused(f"the layers of the workspace can't be made: {error}") from error
         running = self._running[name] = _Running(session, folder, process)
-        running.looking = self._spawn(self._look(name, running), "an isolated program")
+        running.looking = self._spawn(self._scan(name, running), "an isolated program")
         return {
             "session": name,
             "overlays": [[str(path) for path in one.overlay] for one in layers],
@@ -205,7 +205,7 @@ class IsolatedSessions:
             self._tell(f"Stet: {author} proposed {counted(n_new, 'hunk')} to review.")
         reported |= session.warnings.keys() | session.hunks.keys()
 
-    async def _look(self, name: str, running: _Running) -> None:
+    async def _scan(self, name: str, running: _Running) -> None:
         """Propose changes while the program runs, and end the session with it."""
         while is_alive(running.process):
             began = self._system.monotonic()
