@@ -10,12 +10,102 @@ from stet.review.resolve.pending_view import PendingView
 from stet.text.document import TextDocument
 from tests.soak.run import plan, play, soak
 from tests.soak.shared_world import SharedWorld
+from tests.soak.simulated_world import Op
 
 HAPPENS = (
     "written", "merged", "replaced", "decisions learned", "between",
     "refused: changed the same lines",
 )  # fmt: skip
 """What happens in every run of a few thousand operations."""
+
+BROKEN_ONCE: dict[str, tuple[int, tuple[Op, ...]]] = {
+    "a joined line was split between two conflicts": (
+        1004262,
+        (
+            ("write_by_session", 418707248),
+            ("write_by_session", 537127563),
+            ("type_near", 154145985),
+            ("type", 711200460),
+            ("write_by_session", 637560352),
+            ("type_near", 553862171),
+            ("write_by_both", 590061441),
+            ("type", 721745750),
+        ),
+    ),
+    "a late edit without effect": (
+        1004219,
+        (
+            ("write_by_session", 344866139),
+            ("write_by_session", 243834317),
+            ("write_by_session", 501048498),
+            ("undo_in_editor", 907655702),
+            ("restart", 410630852),
+            ("type", 980786828),
+            ("replace_all", 688131949),
+            ("write_by_session", 555060121),
+            ("write_by_session", 148384340),
+            ("write_by_session", 427507376),
+            ("write_by_session", 740790253),
+            ("type_near", 954802085),
+            ("write_by_both", 487125758),
+            ("write_by_session", 672213330),
+            ("begin_turn_of_session", 713449202),
+            ("type_near", 423413518),
+            ("propose", 369220726),
+            ("reject", 70719133),
+            ("type_near", 902005376),
+            ("propose", 304425631),
+            ("write_by_session", 1038401822),
+            ("move_lines", 192950402),
+            ("write_by_session", 390674650),
+            ("reject_with_reason", 63362436),
+            ("move_lines", 9907633),
+            ("accept", 268276091),
+            ("write_by_both", 419355137),
+            ("type_near", 851376738),
+            ("type", 338028689),
+            ("accept", 1011636513),
+            ("at_once", 596996816),
+        ),
+    ),
+    "nested hunks were undone around a hunk": (
+        1004219,
+        (
+            ("write_by_session", 344866139),
+            ("write_by_session", 243834317),
+            ("write_by_session", 501048498),
+            ("undo_in_editor", 907655702),
+            ("restart", 410630852),
+            ("type", 980786828),
+            ("replace_all", 688131949),
+            ("write_by_session", 555060121),
+            ("write_by_session", 148384340),
+            ("write_by_session", 427507376),
+            ("write_by_session", 740790253),
+            ("type_near", 954802085),
+            ("write_by_both", 487125758),
+            ("write_by_session", 672213330),
+            ("begin_turn_of_session", 713449202),
+            ("type_near", 423413518),
+            ("propose", 369220726),
+            ("reject", 70719133),
+            ("type_near", 902005376),
+            ("propose", 304425631),
+            ("write_by_session", 1038401822),
+            ("move_lines", 192950402),
+            ("write_by_session", 390674650),
+            ("reject_with_reason", 63362436),
+            ("move_lines", 9907633),
+            ("accept", 268276091),
+            ("write_by_both", 419355137),
+            ("type_near", 851376738),
+            ("type", 338028689),
+            ("accept", 592051967),
+            ("accept", 1011636513),
+            ("undo", 167741724),
+        ),
+    ),
+}
 
 
 @pytest.mark.timeout(600)
@@ -26,6 +116,11 @@ def test_two_agents_and_a_user_in_one_file_break_nothing(seed: int) -> None:
     assert failure is None, str(failure)
     assert all(counts[what] > 20 for what in HAPPENS), counts
     assert not {what for what in counts if what.startswith("refused: ")} - {*HAPPENS}
+
+
+@pytest.mark.parametrize(("seed", "ops"), BROKEN_ONCE.values(), ids=BROKEN_ONCE)
+def test_operations_that_broke_a_hunk_once_break_none(seed: int, ops: tuple[Op, ...]) -> None:
+    assert not play(seed, ops, SharedWorld)
 
 
 def test_a_session_that_sees_the_hunks_of_another_is_noticed(

@@ -165,7 +165,9 @@ def _match_late_edit(
     for hunks in timed_out.combinations_with(on_way):
         if all(store[hunk].state in _MAY_ARRIVE or hunk in on_way for hunk in hunks):
             plan = _plan(tracked, timed_out.document, hunks)
-            expected.setdefault(plan.edit.apply(timed_out.document.text), hunks)
+            text = plan.edit.apply(timed_out.document.text)
+            if text != timed_out.document.text:  # an edit without effect can't arrive
+                _ = expected.setdefault(text, hunks)
     # Use the last matching text: some editors report several edits from the bottom up.
     arrived = [expected[text] for text in timed_out.texts_after(changes) if text in expected][-1:]
     if not arrived:

@@ -9,8 +9,9 @@ An agent's edit as a range that the user's edits shift and are merged into is an
 action log; the code is not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from stet.review.tracking.tracked_span import (
     ChangeRecord,
@@ -184,6 +185,16 @@ class Anchor(TrackedSpan):
         if len(found) == 1:
             at = first + found[0]
             self.restore_span(LineSpan(at, at + n, is_lost=False), lines)
+
+    @property
+    def may_yield(self) -> bool:
+        """Whether the place is that of a conflict, whose lines may be those of another hunk."""
+        return self.merged is None and bool(self._base) and not self.is_in_flight
+
+    def count_foreign(self, lines: Iterable[str]) -> int:
+        """Return how many lines, from the first one on, read like no line of the base."""
+        base = frozenset(map(without_end, self._base))
+        return sum(1 for _ in takewhile(lambda line: without_end(line) not in base, lines))
 
     def _merge(self, lines: Sequence[str], last_read: str) -> str | None:
         """Return the text to write in place of the current lines; None if there is a conflict.
@@ -386,6 +397,11 @@ class BlockAnchor(Anchor):
     @property
     def is_done(self) -> bool:
         """Always False: while the block exists, the hunk is not decided."""
+        return False
+
+    @property
+    def may_yield(self) -> bool:
+        """Always False: the lines of a block are its own."""
         return False
 
     def apply_change(

@@ -35,6 +35,8 @@ class EditPlan:
         places: The lines of these texts after the edit, if nothing else changes.
         effects: Pairs of a hunk's id ("" if the hunk is not known) and a change of lines, bottom to
             top, so that each line number is also one of the text before the edit.
+        steps: The changes of lines one after the other, each in lines of the text after the earlier
+            ones, if `effects` are only the difference of two texts.
         is_undo: Whether the edit undoes accepted hunks.
         settle: A function to be called with the lines of the hunks after the edit has arrived, if
             the hunks are then neither accepted nor undone.
@@ -44,6 +46,7 @@ class EditPlan:
     texts: Mapping[str, str]
     places: Mapping[str, tuple[int, int]]
     effects: tuple[tuple[str, LineChange], ...]
+    steps: tuple[LineChange, ...] = ()
     is_undo: bool = False
     settle: Settle | None = None
 
@@ -123,6 +126,7 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
     """Return the plan for undoing nested hunks; `ghosts` are copies of the anchors, last first."""
     buffer = TextBuffer(document.text)
     texts: dict[str, str] = {}
+    steps = []
     for ghost in ghosts:
         if ghost.merged is None:
             raise UndoConflict(ghost.hunk)
@@ -132,6 +136,7 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
         n_new = n_old + len(buffer.lines) - n_before
         # The smallest difference may cut through another hunk, so it is not used.
         effect = LineChange(ghost.first, n_old, n_new)
+        steps.append(effect)
         for other in ghosts:
             if other is not ghost:
                 _ = other.apply_change(effect)
@@ -143,6 +148,7 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
         texts,
         {ghost.hunk: (ghost.first, ghost.end) for ghost in ghosts},
         tuple(("", effect) for effect in effects),
+        tuple(steps),
         is_undo=True,
     )
 

@@ -154,6 +154,8 @@ class InFlightEdit:
             The span; None if the edit changes the place, or if only its difference is known.
         """
         span, _ = self.others[anchor.hunk]
+        if self.plan.steps:
+            return _span_after_steps(span, self.plan.steps)
         first, end, _ = span
         at = bisect_left(self._ends, first)
         shift = self._shifts[at]
@@ -193,6 +195,18 @@ class InFlightEdit:
         return ChangeRecord(
             span_before.shifted(-first), hash(anchor.current), removed, added, back, around
         )
+
+
+def _span_after_steps(span: LineSpan, steps: Sequence[LineChange]) -> LineSpan | None:
+    """Return the span after changes one after the other; None if one changes the place."""
+    for change in steps:
+        stop = change.first + change.removed
+        is_inside = change.first < span.end and stop > span.first
+        if is_inside or change.first == stop == span.first == span.end:
+            return None
+        if stop <= span.first:
+            span = span.shifted(change.added - change.removed)
+    return span
 
 
 def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[EditRun]:

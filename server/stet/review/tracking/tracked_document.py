@@ -16,7 +16,7 @@ from stet.review.tracking.replay import (
     shift_all,
     sorted_descending,
 )
-from stet.review.tracking.tracked_span import MANY_RECORDS, LineSpan, last_gap
+from stet.review.tracking.tracked_span import MANY_RECORDS, LineSpan, is_distinctive, last_gap
 from stet.review.tracking.undo_detection import (
     MAX_EDITS,
     AppliedEdit,
@@ -217,6 +217,8 @@ class TrackedDocument:
             anchor.find_base(lines, 0, len(lines))
         if touched and (len(touched) > MANY or any(is_crowded(self.live, one) for one in touched)):
             resolve_overlaps(self.live, lines)
+        for anchor in touched:
+            self._find_base_in_conflicts(anchor)
         # Anchors with only new neighbours matter only if the text of another has changed.
         return moved or bool(touched), settled if changed else []
 
@@ -267,6 +269,31 @@ class TrackedDocument:
         for anchor in anchors:
             if anchor.merged is None:
                 anchor.find_base(self.lines, *self._free_range(anchor))
+
+    def _find_base_in_conflicts(self, anchor: Anchor) -> None:
+        """End a conflict whose base is among the lines of a conflict beside the anchor.
+
+        The user has split a line that had been joined of lines of both. The other anchor yields
+        lines at its edge, but none that reads like a line of its base.
+        """
+        if not anchor.may_yield or not is_distinctive((anchor.base,)):
+            return
+        at = self.live.index(anchor)
+        above = [one for one in self.live[max(at - 1, 0) : at] if one.may_yield]
+        below = [one for one in self.live[at + 1 : at + 2] if one.may_yield]
+        min_first, max_end = self._free_range(anchor)
+        for one in above:
+            min_first = one.end - one.count_foreign(self.lines[one.first : one.end][::-1])
+        for one in below:
+            max_end = one.first + one.count_foreign(self.lines[one.first : one.end])
+        anchor.find_base(self.lines, min_first, max_end)
+        for one in above:
+            if anchor.first < one.end:
+                span = LineSpan(one.first, anchor.first, one.span.is_lost)
+                one.restore_span(span, self.lines)
+        for one in below:
+            if anchor.end > one.first:
+                one.restore_span(LineSpan(anchor.end, one.end, one.span.is_lost), self.lines)
 
     def restore_moved(
         self, blocks: Sequence[ReplacedLines]
@@ -333,19 +360,25 @@ class TrackedDocument:
             if self._place_other(sent, anchor, set(), is_settled=True)
         }
         within = [anchor for anchor in touched if anchor.hunk not in placed]
-        if not sent.plan.is_undo:
-            earlier: set[str] = set()
+        if sent.plan.is_undo:
+            # The editor's difference may have matched other lines that read alike.
             for anchor in self.live:
-                if anchor.hunk in sent.plan.places:
-                    anchor.first, anchor.end = sent.plan.places[anchor.hunk]
-                else:
-                    _ = self._place_other(sent, anchor, earlier)
-                earlier.add(anchor.hunk)
+                if anchor.merged is None:
+                    _ = self._place_other(sent, anchor, set())
             resolve_overlaps(self.live, self.lines)
-            self._find_bases(self.live)
-            # An anchor without lines may overlap with lines that another has found.
-            resolve_overlaps(self.live, self.lines)
-            self._track_applied_edit(sent)
+            return within
+        earlier: set[str] = set()
+        for anchor in self.live:
+            if anchor.hunk in sent.plan.places:
+                anchor.first, anchor.end = sent.plan.places[anchor.hunk]
+            else:
+                _ = self._place_other(sent, anchor, earlier)
+            earlier.add(anchor.hunk)
+        resolve_overlaps(self.live, self.lines)
+        self._find_bases(self.live)
+        # An anchor without lines may overlap with lines that another has found.
+        resolve_overlaps(self.live, self.lines)
+        self._track_applied_edit(sent)
         return within
 
     def _track_applied_edit(self, sent: InFlightEdit) -> None:

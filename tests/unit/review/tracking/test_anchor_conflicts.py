@@ -425,3 +425,74 @@ def test_conflict_of_a_hunk_cut_short_ends_when_the_line_above_goes() -> None:
           c
         """,
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "joined", "after"),
+    [
+        pytest.param(
+            """
+              one
+            - t$0wo hundred
+            @@
+            - $0three hundred
+            + THREE HUNDRED
+              four
+            """,
+            """
+              one
+            ~ two hundred
+            ! t$0three hundred
+            @@
+            ~ three hundred
+            + THREE HUNDRED
+              four
+            """,
+            """
+              one
+            ~ two hundred
+            ! t
+            @@
+            - three hundred
+            + THREE HUNDRED
+              four
+            """,
+            id="the lower line",
+        ),
+        pytest.param(
+            """
+              one
+            - two hundred$0
+            + TWO HUNDRED
+            @@
+            - three$0 hundred
+            + THREE HUNDRED
+              four
+            """,
+            """
+              one
+            ~ two hundred
+            ! two hundred$0 hundred
+            + TWO HUNDRED
+            @@
+            ~ three hundred
+            + THREE HUNDRED
+              four
+            """,
+            """
+              one
+            - two hundred
+            + TWO HUNDRED
+               hundred
+            ~ three hundred
+            + THREE HUNDRED
+              four
+            """,
+            id="the upper line",
+        ),
+    ],
+)
+def test_conflict_of_joined_lines_ends_for_the_line_that_is_whole_again(
+    before: str, joined: str, after: str
+) -> None:
+    check_review(before, "", joined, "\n", after)

@@ -1,7 +1,7 @@
 """What the user types while an edit is in flight, and the arrival of the edit after the typing."""
 
 from tests.support.review_pictures import check_review
-from tests.support.review_steps import accept, expect, send
+from tests.support.review_steps import accept, expect, propose, send, undo
 
 HUNKS_THAT_TOUCH = """
           a
@@ -145,5 +145,35 @@ def test_edit_in_flight_has_not_arrived_while_its_last_line_is_another() -> None
         + B
           c
           mine
+        """,
+    )
+
+
+def test_undo_of_an_edit_within_an_edit_leaves_another_hunk_on_its_lines() -> None:
+    """The difference of the texts matches the wrong one of two lines that are equal."""
+    check_review(
+        """
+        - before all
+        + later all
+          pending line
+        + before all
+          last
+        """,
+        (
+            accept(),
+            propose("latest all\npending line\nbefore all\nlast\n"),
+            accept(),
+            propose("latest all\nPENDING LINE\nbefore all\nlast\n"),
+            undo,
+        ),
+        """
+        @@ h1 undone
+        @@ h3 undone
+          before all
+        @@ h4
+        - pending line
+        + PENDING LINE
+        @@ h2 undone
+          last
         """,
     )
