@@ -4,15 +4,28 @@ import asyncio
 from pathlib import Path
 from random import Random
 
-from tests.attacks import bounds, keeping, names, network, reading, running, servers, showing, words
+from tests.attacks import (
+    bounds,
+    hook_calls,
+    keeping,
+    names,
+    network,
+    reading,
+    running,
+    servers,
+    showing,
+    words,
+)
 from tests.attacks.registry import CLASSES, AttackClass, Result
 from tests.attacks.stage import Stage
 
 __all__ = ["ALL", "N_CLASSES", "played", "rows"]
 
-N_CLASSES = 36
+N_CLASSES = 37
 ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
-_MODULES = (bounds, keeping, names, network, reading, running, servers, showing, words)
+_MODULES = (
+    bounds, hook_calls, keeping, names, network, reading, running, servers, showing, words,
+)  # fmt: skip
 """Modules whose import registers the classes."""
 
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.attacks import weaknesses_that_act
+from tests.attacks import weaknesses_of_doors, weaknesses_that_act
 from tests.attacks.weakening import Put, weaken, weakened, weakness
 
-__all__ = ["weaken", "weakened", "weaknesses_that_act"]
+__all__ = ["weaken", "weakened", "weaknesses_of_doors", "weaknesses_that_act"]
 
 _NEVER = re.compile(r"(?!)")
 

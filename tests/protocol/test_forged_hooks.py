@@ -4,30 +4,19 @@ What is outside of the workspace is left to the agent's own permissions, so ther
 nothing; a yes of Stet would be taken for the user's.
 """
 
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.attacks.hook_calls import READS, WRITES, is_really_below
 from tests.support.editor import FakeEditor
 from tests.support.file_tools import NAMES, FileAgent
 from tests.support.shell import Shell
 
 CANARY = "canary-7f3a"
 every_agent = pytest.mark.parametrize("name", sorted(NAMES))
-READS = (
-    ".env", "./.env", "sub/../.env", "//{root}/.env", "{root}/.env/", "to-env.txt", "../secret.txt",
-    "to-secret.txt", "up/secret.txt", "sub/../../secret.txt", "{up}/secret.txt",
-    "/proc/self/root{root}/.env", "{shadow}/.env", "{shadow}/../../../../secret.txt",
-    "{shadow}/to-secret.txt", "{shadow}/up/secret.txt", "{other}/a.txt", "{dead}/a.txt",
-)  # fmt: skip
-WRITES = (
-    *READS, ".git/config", ".git/hooks/pre-commit", "sub/../.git/hooks/x", "up/new.txt", "../new.txt",
-    "{up}/new.txt", "{shadow}/.git/hooks/x", "{other}/new.txt", "{dead}/new.txt", "{shadow}/../x",
-    "{shadow}", "{run}/serve-1.json", "a.txt/x", "sub", "/dev/null",
-)  # fmt: skip
 
 
 @pytest.fixture
@@ -91,12 +80,6 @@ class Attacker:
     async def done(self, tool: str, path: Path) -> None:
         """Call the hook after a tool."""
         await self.agent.hook("PostToolUse", **self.agent.call(tool, path, {}))
-
-
-def is_really_below(path: Path, folder: str) -> bool:
-    """Return whether a path is below a folder, without links."""
-    real = Path(os.path.realpath(path.parent), path.name)
-    return real.is_relative_to(folder) and not path.is_symlink()
 
 
 def copies(shell: Shell) -> list[Path]:

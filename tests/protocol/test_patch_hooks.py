@@ -364,7 +364,7 @@ async def test_patch_for_the_files_of_two_editors_is_denied(
 async def test_patch_is_for_the_editor_of_its_files_wherever_the_agent_works(
     is_by_shell: bool, shell: Shell, editor: FakeEditor, second: tuple[Shell, FakeEditor]
 ) -> None:
-    """The agent works in the folder above; the first file of the patch is in no workspace."""
+    """The agent works in the folder above; the files of the first patch are in no workspace."""
     other, other_editor = second
     agent = PatchAgent(Shell(shell.folder.parent, shell.env))
     if is_by_shell:  # the end of the turn would reach no editor
@@ -372,10 +372,11 @@ async def test_patch_is_for_the_editor_of_its_files_wherever_the_agent_works(
         done = await agent.shell_patch(*lines, command="cd second && apply_patch")
         assert "use the tool apply_patch" in done.denied
     else:
-        await agent.patch(
-            "*** Add File: outside.txt", "+new",
-            "*** Update File: second/c.txt", "@@", "-moon", "+MOON",
-        )  # fmt: skip
+        change = ("*** Update File: second/c.txt", "@@", "-moon", "+MOON")
+        done = await agent.patch("*** Add File: outside.txt", "+new", *change)
+        assert "Make a patch for each" in done.denied
+        assert await proposed(other_editor) == []
+        await agent.patch(*change)
         assert await proposed(other_editor) == [("c.txt", "replace", "MOON\n")]
     assert (other.folder / "c.txt").read_text() == "sun\nmoon\n"
     assert await proposed(editor) == []

@@ -31,6 +31,8 @@ INTRODUCTION = (
 MAX_FILES = 100
 """The most files of a prompt that are looked at."""
 _NOT_READ = Denied("The edit was not made: Stet can't read which file it is for.")
+_NO_PATH = re.compile(r"[\0\ud800-\udfff]")
+"""What no path of a text file has: NUL, and half a character."""
 _MENTION = re.compile(r'@"?([^\s"]+)')
 _OF_A_PATH = frozenset({ToolAction.READ, ToolAction.WRITE})
 """What tools do that name one file."""
@@ -99,20 +101,24 @@ async def handle_event(
 
 def _sent_files(event: Mapping[str, Any]) -> list[Path]:
     """Return the files of a prompt, of which the agent sends the saved text to its model."""
-    prompt, files = event.get("prompt"), event.get("files")
+    prompt, files, folder = event.get("prompt"), event.get("files"), event.get("cwd")
+    if not _is_text(folder or ""):
+        return []
     named = [one.rstrip(".,:;!?)") for one in _MENTION.findall(prompt)] if _is_text(prompt) else []
     named += files if isinstance(files, list) else []
-    return [absolute_path(event.get("cwd"), one) for one in named[:MAX_FILES] if _is_text(one)]
+    return [absolute_path(folder, one) for one in named[:MAX_FILES] if _is_text(one)]
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and "\0" not in value
+    """Return whether a value is a text that can be part of a path."""
+    return isinstance(value, str) and _NO_PATH.search(value) is None
 
 
 def _tool_call(tool: FileTool, given: object, folder: object) -> _FileToolCall | None:
     """Return the call of a tool, or None if it names no file."""
     value = given.get(tool.argument) if isinstance(given, Mapping) else given
     is_expected = isinstance(given, Mapping) == bool(tool.argument)
+    is_expected &= folder is None or _is_text(folder)
     if not is_expected or not _is_text(value) or not value:
         return None
     return _FileToolCall(tool, given, value, folder)

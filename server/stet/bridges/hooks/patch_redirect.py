@@ -19,6 +19,10 @@ UNCLEAR = Denied(
     "The command was not run: the user reviews your edits with Stet. Use the tool apply_patch, or "
     "a command that is only apply_patch with the patch as a here-document."
 )
+MIXED = Denied(
+    "The patch was not applied: it changes files of the workspace, which the user reviews, and "
+    "other files, for which you need the user's permission. Make a patch for each."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ async def redirect_patch(session: HookSession, folder: object, text: str) -> Red
         reason = f"The patch was not applied: Stet can't read it ({error})."
         return RedirectedPatch(Denied(reason), text)
     paths: dict[str, str] = {}
+    passed: list[str] = []
     notes: list[str] = []
     for file in patch.files:
         for named in filter(None, (file.path, file.new_path)):
@@ -58,8 +63,12 @@ async def redirect_patch(session: HookSession, folder: object, text: str) -> Red
             if isinstance(decision, Redirected):
                 paths[named] = str(decision.path)
                 notes.append(decision.note)
+            else:
+                passed.append(named)
     if not paths:
         return RedirectedPatch(PASSED, text)
+    if _is_mixed(passed):
+        return RedirectedPatch(MIXED, text)
     note = " ".join(dict.fromkeys(filter(None, notes)))
     return RedirectedPatch(Redirected(Path(), note), patch.with_paths(paths))
 
@@ -93,6 +102,11 @@ async def propose_patch(session: HookSession, folder: object, text: str) -> str:
     return await session.after_write(
         *_written(patch.files, folder), deleted=_deleted(patch.files, folder)
     )
+
+
+def _is_mixed(passed: Sequence[str]) -> bool:
+    """Return whether a redirected patch names other files: a yes to it would be one to these."""
+    return bool(passed)
 
 
 def _written(files: Sequence[PatchedFile], folder: object) -> list[Path]:
