@@ -9,6 +9,27 @@ from tests.editors.scripts import GREET, GREET_FILE, edit, greet_script, script
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 Begin = Callable[..., Neovim]
+LATE_DIAGNOSTICS = """
+local client = vim.lsp.get_clients({ name = 'stet' })[1]
+local found = vim.tbl_map(function(one) return one.user_data.lsp end, vim.diagnostic.get(0))
+local function publish(diagnostics)
+  local method, uri = 'textDocument/publishDiagnostics', vim.uri_from_bufnr(0)
+  local context = { method = method, client_id = client.id, bufnr = 0 }
+  client.handlers[method](nil, { uri = uri, diagnostics = diagnostics }, context)
+end
+publish({})
+vim.api.nvim_buf_set_lines(0, 0, 0, false, { '# typed', '# above' })
+publish(found)
+local at = {}
+for line = 1, vim.api.nvim_buf_line_count(0) do
+  vim.api.nvim_win_set_cursor(0, { line, 0 })
+  if require('stet.hunks').current() then table.insert(at, line - 1) end
+end
+return at
+"""
+"""Lua that types two lines before the diagnostics of new hunks come, which are for the text before;
+it returns the lines, 0-based, at which a key finds a hunk then.
+"""
 
 
 def test_typing_above_between_and_below_moves_hunks_and_stays(neovim: Begin) -> None:
@@ -35,6 +56,15 @@ def test_typing_above_between_and_below_moves_hunks_and_stays(neovim: Begin) -> 
         "# below",
     ]
     assert editor.on_disk("a.py") == GREET
+
+
+def test_keys_find_a_hunk_whose_diagnostics_are_for_the_text_before_the_last_change(
+    neovim: Begin,
+) -> None:
+    editor = neovim({"a.py": GREET}, greet_script())
+    editor.keys("\\kause f-strings<CR>")
+    editor.wait_for_hunks(4, 10)
+    assert editor.lua(LATE_DIAGNOSTICS) == [6, 12]
 
 
 def test_typing_inside_a_hunk_is_a_conflict_until_it_is_undone(neovim: Begin) -> None:

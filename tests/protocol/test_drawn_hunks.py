@@ -50,6 +50,26 @@ async def test_diagnostic_of_a_client_that_draws_hunks(tmp_path: Path, client: s
     }
 
 
+async def test_diagnostic_has_the_version_of_the_text_for_a_client_that_draws_hunks(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    async with FakeEditor.start(
+        tmp_path, command=PROPOSING_SERVER, experimental=DRAWS_HUNKS
+    ) as editor:
+        uri = editor.open("a.txt")
+        await propose(editor, CHANGES)
+        found = await editor.wait_for_diagnostics(uri, lambda found: len(found) == 3)
+        assert [(one.data or {}).get("version") for one in found] == [
+            editor.documents[uri].version
+        ] * 3
+        editor.change(uri, "two\n", "two\n2\n")
+        found = await editor.wait_for_diagnostics(uri, lambda found: found[1].range.start.line == 4)
+        assert [(one.data or {}).get("version") for one in found] == [
+            editor.documents[uri].version
+        ] * 3
+
+
 @pytest.mark.parametrize(
     "experimental", [None, {}, {"stet": None}, {"stet": {"drawsHunks": "yes"}}, ["stet"]]
 )

@@ -8,6 +8,7 @@ local messages = require('stet.messages')
 local M = {}
 M.modes = { 'inline', 'compact', 'off' }
 local QUIET = 30 -- milliseconds without a change until the server is asked
+local MANY = 200 -- the changes that are remembered until diagnostics of the changed text come
 local CODES = { proposal = true, conflict = true }
 local DRAWN = { pending = true, conflict = true }
 local states, mode = {}, nil -- by buffer
@@ -112,7 +113,26 @@ local function note_touched(state)
   return #found > 0
 end
 
--- Compare the diagnostics, as the server sent them, with what is known; ask only if they differ.
+-- Forget the changes up to a version of the text, which is a changedtick; return those since then.
+local function changes_since(state, version)
+  while state.changes[1] and state.changes[1].tick <= version do table.remove(state.changes, 1) end
+  return state.changes
+end
+
+-- The present row of a row in the text before some changes.
+local function row_after(changes, row)
+  for _, change in ipairs(changes) do
+    if change.last <= row then
+      row = row + change.new_last - change.last
+    elseif change.first <= row then
+      row = math.max(math.min(row, change.new_last - 1), change.first)
+    end
+  end
+  return row
+end
+
+-- Compare the diagnostics, as the server sent them, with what is known; ask only if they differ. The
+-- user may have typed since the text that the diagnostics are for.
 local function look(state, diagnostics)
   local is_stale, seen = note_touched(state), {}
   local rows = {}
@@ -122,17 +142,20 @@ local function look(state, diagnostics)
   for _, diagnostic in ipairs(diagnostics) do
     local id = CODES[diagnostic.code] and diagnostic.data and diagnostic.data.hunk
     if id then
-      local hunk, row = state.hunks[id], diagnostic.range.start.line
+      local hunk, changes = state.hunks[id], changes_since(state, diagnostic.data.version or math.huge)
+      local row = row_after(changes, diagnostic.range.start.line)
       seen[id] = true
       if not hunk then
         hunk = { id = id, order = row }
         state.hunks[id] = hunk
-        place(state, hunk, row, diagnostic.range['end'].line)
+      end
+      if rows[hunk.mark] ~= row then
+        place(state, hunk, row, row_after(changes, diagnostic.range['end'].line))
+        state.touched_hunks[id] = true -- as the drawing is where the mark was
         is_stale = true
       end
       local is_conflict = diagnostic.code == 'conflict'
-      is_stale = is_stale or not hunk.entry or hunk.is_decided or rows[hunk.mark] ~= row
-        or is_conflict ~= (hunk.state == 'conflict')
+      is_stale = is_stale or not hunk.entry or hunk.is_decided or is_conflict ~= (hunk.state == 'conflict')
     end
   end
   for id, hunk in pairs(state.hunks) do
@@ -431,18 +454,25 @@ function M.attach(client, buffer)
   followed[client] = true
   mode = mode or require('stet.config').read().hunks or M.modes[1]
   if states[buffer] then M.detach(buffer) end
-  local state = { buffer = buffer, client = client, mode = mode, hunks = {}, ids = {}, touched_hunks = {} }
+  local state = { buffer = buffer, client = client, mode = mode }
+  state.hunks, state.ids, state.touched_hunks, state.changes = {}, {}, {}, {}
   state.timer = assert(vim.uv.new_timer())
   states[buffer] = state
-  local function on_lines(_, _, _, first, last, new_last)
+  local function on_lines(_, _, tick, first, last, new_last)
     if states[buffer] ~= state then return true end
+    table.insert(state.changes, { tick = tick, first = first, last = last, new_last = new_last })
+    if #state.changes > MANY then table.remove(state.changes, 1) end
     local touched = state.touched or { first, last }
     state.touched = { math.min(touched[1], first), math.max(touched[2] + new_last - last, new_last) }
     if state.due then refresh_soon(state) end
   end
   vim.api.nvim_buf_attach(buffer, false, {
     on_lines = on_lines,
-    on_reload = function() return states[buffer] == state and refresh_soon(state) end,
+    on_reload = function()
+      if states[buffer] ~= state then return end
+      state.changes = {}
+      refresh_soon(state)
+    end,
     on_detach = function() return states[buffer] == state and M.detach(buffer) end,
   })
   local namespace = vim.lsp.diagnostic.get_namespace(client.id)

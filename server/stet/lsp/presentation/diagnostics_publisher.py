@@ -1,7 +1,7 @@
 """Pending hunks and questions as diagnostics, which every editor shows without a plugin."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lsprotocol import types as lsp
 
@@ -164,7 +164,11 @@ class DiagnosticsPublisher:
 
     def diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
         """Return the diagnostic of a hunk; `lines` are the lines of the hunk's document."""
-        place, data = self.hunk_range(hunk, lines), {"hunk": hunk.id, "kind": str(hunk.kind)}
+        place = self.hunk_range(hunk, lines)
+        data: dict[str, str | int] = {"hunk": hunk.id, "kind": str(hunk.kind)}
+        version = self._workspace.version(hunk.uri)
+        if version is not None and self._client.capabilities.draws_hunks:
+            data["version"] = version
         message = describe(hunk, with_diff=not self._client.capabilities.draws_hunks)
         if hunk.state is HunkState.CONFLICT:
             severity = lsp.DiagnosticSeverity.Warning
@@ -208,7 +212,7 @@ def create_diagnostic(
     place: lsp.Range,
     message: str,
     code: str,
-    data: dict[str, str],
+    data: Mapping[str, str | int],
     severity: lsp.DiagnosticSeverity = lsp.DiagnosticSeverity.Information,
 ) -> lsp.Diagnostic:
     """Return a diagnostic of Stet; the editor sends `data` back when it requests code actions."""
