@@ -25,7 +25,7 @@ from stet.review.tracking.edit_plan import EditPlan
 from stet.review.tracking.replay import apply_to_settled, fingerprint_of
 from stet.review.tracking.tracked_span import LineSpan
 from stet.text.edit import LineChange, TextChange
-from stet.text.lines import split_lines, whole_lines
+from stet.text.lines import split_lines, whole_lines, without_end
 from stet.text.merge import Merger
 
 MAX_TEXTS = 32
@@ -207,9 +207,17 @@ def detect_editor_undo(anchors: Iterable[Anchor], lines: Sequence[str]) -> Itera
         for anchor in run:
             if not anchor.is_done or anchor.base in (anchor.current, anchor.proposed):
                 continue
+            # Of line ends alone, any text of the user may be the result of an undo.
+            if anchor.current != anchor.proposed and _changes_line_ends_only(anchor):
+                continue
             other = Merger(anchor.proposed, anchor.base).merge(anchor.current)
             if other is not None:
                 yield UndoneHunk(anchor, (anchor.first, anchor.end), other)
+
+
+def _changes_line_ends_only(anchor: Anchor) -> bool:
+    before, after = (whole_lines(text) for text in (anchor.base, anchor.proposed))
+    return list(map(without_end, before)) == list(map(without_end, after))
 
 
 def _were_disjoint(run: Sequence[Anchor]) -> bool:

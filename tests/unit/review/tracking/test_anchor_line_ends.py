@@ -11,7 +11,14 @@ from stet.text.edit import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import Action, check_review, read_picture
-from tests.support.review_steps import accept, replace_text, restore, take_theirs, undo
+from tests.support.review_steps import (
+    accept,
+    change_lines,
+    replace_text,
+    restore,
+    take_theirs,
+    undo,
+)
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 LINES = st.tuples(st.sampled_from(["a", "b", "", "other"]), ENDS).map("".join)
@@ -314,5 +321,32 @@ def test_line_ends_of_a_conflict_that_ends_are_those_of_the_text_now(
         + B␍␊
         + B␍␊
           c␍␊
+        """,
+    )
+
+
+def test_accepted_line_end_is_not_undone_by_a_change_of_the_users_own_lines() -> None:
+    check_review(
+        """
+          one␍␊
+        - two␍␊
+        + two
+          three␍␊
+        """,
+        (accept(), change_lines((1, 2, "a\nb\nc\r\n"))),
+        """
+          one␍␊
+        ~ two␍␊
+        * a
+        * b
+        * c␍␊
+          three␍␊
+        """,
+        change_lines((1, 3, "")),
+        """
+          one␍␊
+        ~ two␍␊
+        * c␍␊
+          three␍␊
         """,
     )
