@@ -6,6 +6,7 @@ from random import Random
 
 from tests.attacks import (
     bounds,
+    chat_agents,
     hook_calls,
     keeping,
     names,
@@ -21,10 +22,10 @@ from tests.attacks.stage import Stage
 
 __all__ = ["ALL", "N_CLASSES", "played", "rows"]
 
-N_CLASSES = 37
+N_CLASSES = 38
 ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
 _MODULES = (
-    bounds, hook_calls, keeping, names, network, reading, running, servers, showing, words,
+    bounds, chat_agents, hook_calls, keeping, names, network, reading, running, servers, showing, words,
 )  # fmt: skip
 """Modules whose import registers the classes."""
 

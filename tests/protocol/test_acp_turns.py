@@ -8,6 +8,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.support import openai_server as api
 from tests.support.acp_scripts import (
+    OPTIONS,
     AcpScript,
     permission,
     plan,
@@ -139,20 +140,39 @@ async def test_permission_is_a_question_and_the_user_types_before_the_edit(
         await editor.wait_until(lambda: editor.text("a.txt") == "one\n2\nthree, typed\n")
 
 
+async def test_question_names_the_command_and_can_be_refused(tmp_path: Path, root: Path) -> None:
+    """The title mentions the command, and the agent offers no answer that refuses."""
+    command = {"command": "rm -rf build"}
+    steps = [permission("Explain rm -rf build", OPTIONS[:1], kind="execute", rawInput=command)]
+    script = AcpScript(tmp_path / "agent", [steps])
+    async with FakeEditor.start(root, settings=script.settings()) as editor:
+        editor.leaves_buttons = True
+        turn = await ask(editor, "Clean up.", agent="robot")
+        asked = await question_of(editor, turn)
+        question = (await editor.command("stet.turn", {"turn": turn}))["question"]
+        await editor.command("stet.answer", {"question": asked, "choice": "no"})
+        await end_of(editor, turn)
+    assert question["text"].splitlines()[1:] == ["rm -rf build"]
+    assert question["choices"] == ["Allow", "Refuse"]
+    assert script.answers("session/request_permission") == [{"outcome": {"outcome": "cancelled"}}]
+
+
 async def test_edit_that_becomes_a_hunk_needs_no_permission(tmp_path: Path, root: Path) -> None:
     diff = {"type": "diff", "path": str(root / "a.txt"), "oldText": TEXT, "newText": "x"}
     outside = {**diff, "path": str(tmp_path / "b.txt")}
     steps = [
         permission("Edit a.txt", kind="edit", content=[diff]),
         permission("Edit b.txt", kind="edit", content=[outside]),
+        permission("Edit a.txt", content=[diff], rawInput={"command": "ls"}),
+        permission("Edit a.txt", content=[diff], locations=[{"path": "/etc/hosts"}]),
     ]
     script = AcpScript(tmp_path / "agent", [steps])
     async with FakeEditor.start(root, settings=script.settings()) as editor:
         editor.leaves_buttons = True
-        await run_answering(editor, "Edit.", "Reject", agent="robot")
+        await run_answering(editor, "Edit.", *["Reject"] * 3, agent="robot")
     assert [one["outcome"]["optionId"] for one in script.answers("session/request_permission")] == [
         "yes",
-        "no",
+        *["no"] * 3,
     ]
 
 

@@ -373,7 +373,10 @@ def _resolved(path: Path) -> Path:
     """
     for _ in range(_TRIES):
         with suppress(OSError):
-            return Path(os.path.realpath(path))
+            try:
+                return Path(os.path.realpath(path))
+            except ValueError:  # NUL or half a character, which no name on a disk has
+                break
     return path  # no program changes links that fast; the path is opened without links
 
 

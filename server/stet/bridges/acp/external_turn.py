@@ -49,6 +49,8 @@ _ENDS = {"completed": ToolState.COMPLETED, "failed": ToolState.ERROR}
 _BOXES = {"completed": "x"}
 _KINDS = ("allow_once", "allow_always", "reject_always", "reject_once")
 """The order in which answers are offered: an agreeing one first, a refusing one last."""
+_REFUSE = "Refuse"
+"""The last answer where the agent offers none that refuses."""
 _REFUSED = {"outcome": {"outcome": "cancelled"}}
 
 
@@ -140,8 +142,13 @@ class ExternalTurn:
         if len(text) > MAX_ASKED:
             refusing = [one for one in options if one.kind.startswith("reject")]
             return _selected(refusing[-1]) if refusing else _REFUSED
-        answer = await self._ask(text, _labels(options))
-        return _REFUSED if answer is None else _selected(options[answer])
+        labels = _labels(options)
+        if not options[-1].kind.startswith("reject"):
+            labels = (*labels, _REFUSE)
+        answer = await self._ask(text, labels)
+        if answer is None or answer == len(options):
+            return _REFUSED
+        return _selected(options[answer])
 
     def stop(self) -> None:
         """Take no more updates; open questions are withdrawn."""
@@ -253,21 +260,23 @@ class ExternalTurn:
 
     def _is_edit(self, call: ToolCallUpdate) -> bool:
         """Return whether a call only edits files of the workspace, by its diffs."""
-        content = call.content or ()
-        paths = [one.path for one in content if one.type == "diff"]
-        return bool(paths) and call.kind in ("edit", None) and all(map(self._name_of, paths))
+        paths = [one.path for one in call.content or () if one.type == "diff"]
+        if not paths or call.kind not in ("edit", None) or _command_of(call):
+            return False
+        paths += [one.path for one in call.locations or ()]
+        return all(map(self._name_of, paths))
 
     def _described(self, call: ToolCallUpdate) -> str:
-        """Return the text of a question: what the agent asks for, whole."""
+        """Return the text of a question: what the agent asks for, whole.
+
+        A title that only mentions the command may say anything about it.
+        """
         title = escape_line(call.title or call.kind or "a tool")
         lines = [f"{self.turn.agent} asks for permission: {title}"]
-        given = call.raw_input
-        command = given.get("command") if isinstance(given, dict) else None
-        if isinstance(command, list):
-            command = json.dumps(command, ensure_ascii=False)
-        if isinstance(command, str) and command not in title:
+        command = _command_of(call)
+        if command and command != title:
             lines.append(command)
-        lines += [f"file: {one.path}" for one in call.locations or () if one.path not in title]
+        lines += [f"file: {one.path}" for one in call.locations or ()]
         return "\n".join(lines)
 
     async def _ask(self, text: str, choices: tuple[str, ...]) -> int | None:
@@ -290,6 +299,15 @@ class ExternalTurn:
                 self._waiting.discard(task)
                 self.turn = replace(self.turn, state=TurnState.RUNNING, question=None)
             return None if task.cancelled() else question.choices.index(task.result())
+
+
+def _command_of(call: ToolCallUpdate) -> str:
+    """Return the command that a call would run, or ""."""
+    given = call.raw_input
+    command = given.get("command") if isinstance(given, dict) else None
+    if isinstance(command, list):
+        return json.dumps(command, ensure_ascii=False)
+    return command if isinstance(command, str) else ""
 
 
 def _kind_of(params: Any) -> object:
