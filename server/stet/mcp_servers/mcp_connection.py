@@ -275,7 +275,11 @@ class McpConnection:
             if not line:
                 break
             is_large = len(line) > _LARGE
-            message = await asyncio.to_thread(_parse, line) if is_large else _parse(line)
+            try:
+                message = await asyncio.to_thread(_parse, line) if is_large else _parse(line)
+            except RecursionError:
+                fault = "sent a message that is nested too deeply"
+                break
             if message is not None:
                 n_ignored = 0
                 self._take(message)
@@ -332,12 +336,23 @@ class McpConnection:
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
-    """Return a message, or None if the line is none."""
+    """Return a message, or None if the line is none.
+
+    An answer that is nested too deeply is returned without its result, and is a failure then.
+
+    Raises:
+        RecursionError: If the line is nested so deeply that it can't be parsed.
+    """
     try:
         message = json.loads(line, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
-    return message if isinstance(message, dict) and not _is_deep(message) else None
+    if not isinstance(message, dict):
+        return None
+    if not _is_deep(message):
+        return message
+    number = message.get("id")
+    return {"id": number} if isinstance(number, int) and "method" not in message else None
 
 
 def _is_deep(value: object) -> bool:

@@ -103,6 +103,30 @@ async def test_answers_of_other_forms_are_failures(tmp_path: Path, step: Step) -
             await connection.request("tools/call", {}, 30)
 
 
+async def test_answer_that_is_nested_too_deeply_fails_at_once(tmp_path: Path) -> None:
+    script = McpScript(tmp_path / "mcp", calls=[[{"result": {"content": DEEP}}], [says("b")]])
+    async with connected(settings_of(script), tmp_path) as connection:
+        await connection.initialize()
+        with pytest.raises(McpFailure, match=r"answered 'tools/call' with what is not of the"):
+            await connection.request("tools/call", {"name": "a"}, 300)
+        answer = await connection.request("tools/call", {"name": "b"}, 30)
+        assert answer["content"][0]["text"] == "b"
+
+
+async def test_server_whose_message_cannot_be_parsed_for_its_depth_is_stopped(
+    tmp_path: Path,
+) -> None:
+    program = """
+print('{"jsonrpc": "2.0", "id": 1, "result": ' + "[" * 100_000 + "]" * 100_000 + "}", flush=True)
+import time
+time.sleep(1000)
+"""
+    server = McpServerSettings("deep", (sys.executable, "-c", program))
+    async with connected(server, tmp_path) as connection:
+        with pytest.raises(McpFailure, match="sent a message that is nested too deeply, and was"):
+            await connection.request("tools/call", {}, 300)
+
+
 SHOP = McpServerSettings("shop", ("program",))
 
 
