@@ -184,7 +184,7 @@ def is_really_below(path: Path, folder: str) -> bool:
 
 
 def make_workspace(stage: Stage) -> None:
-    """Make a workspace with links that lead out of it, and secrets in it and beside it."""
+    """Make a workspace with links that lead out of it, a pipe, and secrets inside and beside."""
     stage.put("a.txt", "one\ntwo\n")
     stage.put(".env")
     stage.put("../secret.txt")
@@ -197,6 +197,7 @@ def make_workspace(stage: Stage) -> None:
         "up": "..",
     }.items():
         (stage.root / name).symlink_to(target)
+    os.mkfifo(stage.root / "fifo")
 
 
 @attack(

@@ -8,6 +8,7 @@ from tests.attacks import (
     bounds,
     chat_agents,
     hook_calls,
+    ide_clients,
     keeping,
     names,
     network,
@@ -22,10 +23,10 @@ from tests.attacks.stage import Stage
 
 __all__ = ["ALL", "N_CLASSES", "played", "rows"]
 
-N_CLASSES = 38
+N_CLASSES = 39
 ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
 _MODULES = (
-    bounds, chat_agents, hook_calls, keeping, names, network, reading, running, servers, showing, words,
+    bounds, chat_agents, hook_calls, ide_clients, keeping, names, network, reading, running, servers, showing, words,
 )  # fmt: skip
 """Modules whose import registers the classes."""
 

@@ -1,5 +1,7 @@
 """Rules of the doors for other agents that can be removed."""
 
+import importlib
+
 from tests.attacks.weakening import Put, weakness
 
 
@@ -20,3 +22,21 @@ def titles_believed(put: Put) -> None:
     """Show the user what an agent calls its action, not the action."""
     turn = "stet.bridges.acp.external_turn"
     put(turn, "ExternalTurn._described", lambda self, call: f"It asks for permission: {call.title}")
+
+
+@weakness
+def token_unchecked(put: Put) -> None:
+    """Let everybody into the websocket for Claude Code."""
+    put("stet.bridges.claude_ide.ide_server", "IdeServer._check", lambda self, *_: None)
+
+
+@weakness
+def pages_let_in(put: Put) -> None:
+    """Let web pages into the websocket for Claude Code, if they have the token."""
+    ide_server = importlib.import_module("stet.bridges.claude_ide.ide_server")
+    serve = ide_server.serve
+    put(
+        ide_server.__name__,
+        "serve",
+        lambda *args, **more: serve(*args, **{**more, "origins": None}),
+    )
