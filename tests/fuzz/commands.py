@@ -235,12 +235,12 @@ NAMES = (
     "stet.send", "stet.runComment", "stet.showContext", "stet.requestLog", "stet.search", "stet.reindex",
     "stet.context", "stet.status", "stet.proposals", "stet.accept", "stet.reject", "stet.preview",
     "stet.undo", "stet.restore", "stet.resolve", "stet.next", "stet.previous", "stet.review",
-    "stet.focus", "stet.deadLinks", "stet.sendSelection", "stet.no", "", "\ud800",
+    "stet.focus", "stet.deadLinks", "stet.sendSelection", "stet.agents", "stet.chooseAgent", "stet.no", "", "\ud800",
 )  # fmt: skip
 ARGUMENTS = (
     "prompt", "mode", "uri", "range", "from", "to", "line", "preset", "chat", "disabledTools", "turn",
     "question", "text", "choice", "state", "hunk", "hash", "proposal", "all", "protected", "reason",
-    "how", "add", "remove", "clear", "save", "load", "delete", "query", "limit", "file", "group", "no",
+    "how", "add", "remove", "clear", "save", "load", "delete", "query", "limit", "file", "group", "agent", "option", "value", "no",
 )  # fmt: skip
 
 

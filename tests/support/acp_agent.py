@@ -61,6 +61,7 @@ class ScriptedAgent:
             "session/new": {"sessionId": SESSION, **self._script["session"]},
             "session/load": self._script["session"],
             "session/set_mode": {},
+            "session/set_model": {},
             "session/set_config_option": {"configOptions": []},
             "authenticate": {},
         }

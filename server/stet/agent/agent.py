@@ -7,15 +7,25 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from stet.agent.agent_events import AgentEvent, TurnEnded, TurnStarted
 from stet.agent.limits import Limits, users_pricing
 from stet.agent.session import SERVER_DIED, ChatArchive, SavedChats, Session
-from stet.agent.turn import FINAL_STATES, Ask, Mode, Turn, TurnState, describe_bug
+from stet.agent.turn import (
+    FINAL_STATES,
+    STET,
+    Ask,
+    ChoiceRefused,
+    Mode,
+    Turn,
+    TurnState,
+    describe_bug,
+)
 from stet.agent.turn_runner import Emit, PendingQuestions, TurnExecutor, TurnRunner
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
+from stet.settings.values import AgentServerSettings
 from stet.storage.write_batch import MAX_TURNS
 from stet.workspace.workspace import Workspace
 
@@ -73,11 +83,17 @@ class Agent:
         self._turns: dict[str, Turn] = {}
         self._runners: dict[str, TurnRunner] = {}
         self.questions = PendingQuestions()
+        self._chosen = ""
+        self._chosen_in: dict[str, str] = {}
         self._number = number
         self._archive = archive
 
     def ask(self, ask: Ask) -> Turn:
         """Take a question. The turn starts at once, or after the turn that runs in its chat."""
+        if ask.agent:
+            self._chosen_in.pop(
+                ask.chat, None
+            )  # the chat goes on with the agent that is named last
         if ask.attachments is None:  # a queued turn keeps the attachments of its question
             ask = replace(ask, attachments=self._workspace.attachments)
         turn = Turn(id=f"t{self._number()}", ask=ask, at=self._now())
@@ -143,6 +159,33 @@ class Agent:
         named = (turn.ask.agent for turn in reversed(self._turns.values()) if turn.ask.chat == chat)
         return next(filter(None, named), "")
 
+    def choose_agent(self, name: str, chat: str) -> None:
+        """Let an agent answer new questions, and the messages of a chat.
+
+        Raises:
+            ChoiceRefused: If there is no such agent.
+        """
+        profiles = get_args(get_type_hints(AgentServerSettings)["profile"])[1:]
+        servers = (one.name for one in self._workspace.settings.agents.servers)
+        known = dict.fromkeys((STET, *servers, *profiles))
+        if name not in known:
+            listed = ", ".join(known)
+            raise ChoiceRefused(f"There is no agent {name[:60]!r}. Known agents: {listed}.")
+        self._chosen = self._chosen_in[chat] = name
+
+    def agent_of_question(self, mode: Mode) -> str:
+        """Return the agent of a question that names none; "" for that of the settings.
+
+        Only Stet's own agent rewrites.
+        """
+        return "" if mode is Mode.REWRITE else self._chosen
+
+    def agent_of_message(self, chat: str) -> str:
+        """Return the agent of a message in a chat: the one chosen there or named last by a question;
+        "" for that of the settings.
+        """
+        return self._chosen_in.get(chat) or self.named_agent(chat) or self._chosen
+
     def turn(self, turn_id: str) -> Turn:
         """Return the turn in its current state.
 
@@ -201,6 +244,7 @@ class Agent:
         """Send the user's text to a running turn, by default the latest. Return the turn's id.
 
         The model sees the text at its next step. A turn that was about to end takes one more step.
+        Another agent gets the text as its next prompt: the id is that of a turn that waits.
 
         Raises:
             UnknownTurn: If no turn has this id.
@@ -222,10 +266,7 @@ class Agent:
                 "and ask again"
             )
         if target.agent:
-            raise NotRunning(
-                f"the turn {target.id!r} is answered by {target.agent}, which can't be steered: "
-                "cancel it and ask again"
-            )
+            return self.ask(replace(target.ask, prompt=text, agent=target.agent)).id
         self._runners[target.id].steering.append(text)
         return target.id
 

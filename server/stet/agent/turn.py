@@ -363,6 +363,10 @@ class SendingDeclined(TurnStopped):
     """The user has declined to send the question."""
 
 
+class ChoiceRefused(Exception):
+    """There is nothing of this name to choose; the message is a sentence for the user."""
+
+
 class TurnFailed(TurnStopped):
     """The turn can't continue."""
 

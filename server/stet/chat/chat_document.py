@@ -428,6 +428,8 @@ class TranscriptBuilder:
         """Return a turn in the form in which it is written into a document."""
         hunks = self._ledger.hunks(turn=turn.id)
         transcript = self._transcripts.get(turn.id) or transcript_of(turn, hunks, self._file_name)
+        if turn.state not in FINAL_STATES:  # a turn that waits has no event yet
+            self._transcripts[turn.id] = transcript
         return ChatTurn(turn.id, turn.ask.prompt, transcript, self.ending(turn))
 
     def ending(self, turn: Turn) -> str:

@@ -1,11 +1,12 @@
 """The agents that answer over the Agent Client Protocol; their parts are imported at first use."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from stet.agent.agent_events import RoundStarted
-from stet.agent.turn import TurnFailed
+from stet.agent.turn import ChoiceRefused, TurnFailed
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.settings.values import AgentsSettings
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from stet.agent.turn_runner import TurnChannel
     from stet.bridges.acp.acp_sessions import AcpSessions
     from stet.bridges.acp.profiles import ConfiguredAgent
+    from stet.bridges.acp.session_options import SessionOption
     from stet.bridges.session_view import SessionView
 
 
@@ -25,7 +27,12 @@ class ExternalAgents:
     """The external agents of one server; used on the event loop only."""
 
     def __init__(
-        self, workspace: Workspace, ledger: ReviewLedger, store: StateStore, tasks: Tasks
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        store: StateStore,
+        tasks: Tasks,
+        warn: Callable[[str], None],
     ) -> None:
         """Start no agent.
 
@@ -34,7 +41,9 @@ class ExternalAgents:
             ledger: The proposals.
             store: Numbers the turns.
             tasks: Starts tasks.
+            warn: Shows a warning to the user.
         """
+        self._warn = warn
         self._workspace = workspace
         self._ledger = ledger
         self._store = store
@@ -59,7 +68,11 @@ class ExternalAgents:
         if self._sessions is None:
             number = partial(self._store.number, "turn")
             self._sessions = create(
-                self._workspace, self._ledger, number=number, spawn=self._tasks.spawn
+                self._workspace,
+                self._ledger,
+                number=number,
+                spawn=self._tasks.spawn,
+                warn=self._warn,
             )
         return await self._sessions.run(turn, session, channel)
 
@@ -68,6 +81,32 @@ class ExternalAgents:
         settings = self._workspace.settings.agents
         if settings.servers or self._configured:
             self._tasks.start(self._read(settings), "profiles of agents")
+
+    async def known(self) -> "tuple[ConfiguredAgent, ...]":
+        """Return the agents of the settings, and others whose program is installed."""
+        settings, system = self._workspace.settings.agents, self._workspace.snapshot().system
+        return await asyncio.to_thread(_installed_agents, settings, system.environ().get("PATH"))
+
+    def state_of(self, name: str) -> str:
+        """Return whether an agent is `working`, `ready` or `off`."""
+        return self._sessions.states().get(name, "off") if self._sessions is not None else "off"
+
+    def options(self, chat: str, name: str) -> "tuple[SessionOption, ...]":
+        """Return what an agent offers for a chat; nothing before it has answered a question."""
+        return self._sessions.options(chat, name) if self._sessions is not None else ()
+
+    def choose(self, chat: str, name: str, option: str, value: str) -> str:
+        """Choose the value of an option of an agent in a chat.
+
+        Returns:
+            The name of the option and of the value, for the user.
+
+        Raises:
+            ChoiceRefused: If the agent does not offer it, as far as known.
+        """
+        if self._sessions is None:
+            raise ChoiceRefused(f"What {name} offers is known after its first answer.")
+        return self._sessions.choose(chat, name, option, value)
 
     def to_json(self) -> list[dict[str, str]]:
         """Return `agents` of `stet.status`."""
@@ -103,13 +142,12 @@ def _import_sessions() -> "type[AcpSessions]":
 
 
 def _configured_agents(settings: AgentsSettings) -> "tuple[ConfiguredAgent, ...]":
-    """Return the agents of the settings that have a program. Blocks on the disk."""
-    from stet.bridges.acp.profiles import UnknownAgent, find_agent
+    from stet.bridges.acp.profiles import configured_agents
 
-    found = []
-    for server in settings.servers:
-        try:
-            found.append(find_agent(server.name, settings))
-        except UnknownAgent:
-            continue  # a question to it reports this
-    return tuple(found)
+    return configured_agents(settings)
+
+
+def _installed_agents(settings: AgentsSettings, path: str | None) -> "tuple[ConfiguredAgent, ...]":
+    from stet.bridges.acp.profiles import installed_agents
+
+    return installed_agents(settings, path)

@@ -24,6 +24,7 @@ from stet.observability.crash_reports import CrashReporter
 
 if TYPE_CHECKING:
     from stet.lsp.commands import (
+        agent_commands,
         chat_commands,
         context_commands,
         review_commands,
@@ -50,8 +51,16 @@ else:
         "inline_completion",
         "server_lifecycle",
     )
-    chat_commands, context_commands, review_commands, search_commands, turn_commands = lazy_modules(
+    (
+        agent_commands,
+        chat_commands,
+        context_commands,
+        review_commands,
+        search_commands,
+        turn_commands,
+    ) = lazy_modules(
         "stet.lsp.commands",
+        "agent_commands",
         "chat_commands",
         "context_commands",
         "review_commands",
@@ -140,6 +149,8 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command("stet.cancel", turn_commands.cancel)
     route.command("stet.steer", turn_commands.steer)
     route.command("stet.answer", turn_commands.answer)
+    route.command("stet.agents", agent_commands.list_agents)
+    route.command("stet.chooseAgent", agent_commands.choose_agent)
     route.command("stet.openChat", chat_commands.open_chat)
     route.command("stet.chats", chat_commands.list_chats)
     route.command("stet.newChat", chat_commands.new_chat)

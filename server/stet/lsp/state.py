@@ -185,7 +185,7 @@ class Background:
         self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
         self.external_agents = ExternalAgents(
-            workspace, documents.ledger, documents.store, server.tasks
+            workspace, documents.ledger, documents.store, server.tasks, client.warn
         )
         self.control = ControlSocket(
             workspace,

@@ -1,20 +1,16 @@
 """One chat with one agent: its process, its session and its turns."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from acp.exceptions import RequestError
 from acp.schema import (
-    LoadSessionResponse,
-    NewSessionResponse,
     PromptResponse,
     ReadTextFileRequest,
     RequestPermissionRequest,
-    SessionConfigOptionSelect,
-    SessionConfigSelectGroup,
     WriteTextFileRequest,
 )
 from acp.schema import Usage as AgentUsage
@@ -34,6 +30,7 @@ from stet.bridges.acp.agent_process import (
 from stet.bridges.acp.agent_prompt import build_prompt
 from stet.bridges.acp.external_turn import ExternalTurn
 from stet.bridges.acp.profiles import ConfiguredAgent
+from stet.bridges.acp.session_options import LoadedSession, NewSession, SessionOptions
 from stet.bridges.session_view import SessionView
 from stet.llm.model import Usage
 from stet.text.render import counted
@@ -80,15 +77,18 @@ class AcpSession:
         session_id: The agent's id of the session; "" before it begins.
         is_working: Whether a turn runs.
         has_hooks: Whether the agent has called Stet's hooks.
+        options: What the agent offers for the session.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all its ports
         self,
         agent: ConfiguredAgent,
         view: SessionView,
         workspace: Workspace,
         spawn: Spawn,
         record: Callable[[Sent], None],
+        *,
+        chosen: Mapping[str, str],
     ) -> None:
         """Create a session without a process.
 
@@ -98,13 +98,16 @@ class AcpSession:
             workspace: The files.
             spawn: Starts a task.
             record: Records what is sent.
+            chosen: By option, the value that the user has chosen for this chat; it changes.
         """
         self.agent = agent
+        self.options = SessionOptions(agent)
         self.is_working = self.has_hooks = False
         self.view = view
         self._workspace = workspace
         self._spawn = spawn
         self._record = record
+        self._chosen = chosen
         self._connection: AgentConnection | None = None
         self.session_id = ""
         self._turn: ExternalTurn | None = None
@@ -161,6 +164,17 @@ class AcpSession:
             return ended.ended(state, summary=external.summary() or "Done.")
         return ended.ended(state, error=error)
 
+    async def set_chosen(self, option: str) -> None:
+        """Set an option to what the user has chosen, if the agent's program runs.
+
+        Raises:
+            AgentFailure: If the agent fails.
+        """
+        if (connection := self._connection) is not None and self.is_running:
+            chosen = {option: self._chosen[option]}
+            await self.options.apply(connection, self.session_id, chosen)
+            self._show_changes()
+
     async def close(self) -> None:
         """End the agent's program."""
         connection, self._connection = self._connection, None
@@ -188,6 +202,7 @@ class AcpSession:
         n_characters = sum(map(len, prompt.texts))
         self._record(Sent(turn.id, prompt.parts, n_characters, prompt.kinds, prompt.is_open))
         self._is_prompted = True  # before it, an agent that loads a session repeats old messages
+        self._show_changes()
         answering = self._prompt(connection, prompt.texts)
         task = self._spawn(answering, f"prompt of {turn.id}")
         try:
@@ -236,17 +251,18 @@ class AcpSession:
             await connection.initialize()
             await connection.authenticate(program_environment(self.agent, system.environ()))
             response = await self._begin_session(connection, folder, session)
-            await self._configure(connection, response)
+            await self.options.begin(response, connection, self.session_id)
         except BaseException:
             await connection.close()
             raise
         session.agent_sessions[self.agent.name] = self.session_id
         self._connection = connection
+        await self.options.apply(connection, self.session_id, self._chosen)
         return connection
 
     async def _begin_session(
         self, connection: AgentConnection, folder: Path, session: Session
-    ) -> NewSessionResponse | LoadSessionResponse:
+    ) -> NewSession | LoadedSession:
         self.session_id = session.agent_sessions.get(self.agent.name, "")
         self._cost = None  # of a loaded session, what it has cost before is unknown
         if self.session_id and connection.can_load:
@@ -259,47 +275,19 @@ class AcpSession:
         self.session_id, self._cost = response.session_id, 0.0
         return response
 
-    async def _configure(
-        self, connection: AgentConnection, response: NewSessionResponse | LoadSessionResponse
-    ) -> None:
-        """Set the mode and the model.
+    def _show_changes(self) -> None:
+        """Show changed options in the turn that runs; else they are shown in the next one."""
+        if self._turn is not None and self._is_prompted and not self._turn.is_over:
+            for line in self.options.changes():
+                self._turn.add_line(line)
 
-        Raises:
-            AgentFailure: If the agent fails, or lacks what the user has chosen.
-        """
-        mode, modes = self.agent.mode, response.modes
-        available = [one.id for one in modes.available_modes] if modes else []
-        if modes and mode in available:
-            if mode != modes.current_mode_id:
-                await connection.set_mode(self.session_id, mode)
-        elif mode:
-            is_set = await self._set_option(connection, response, "mode", mode)
-            if not is_set and self.agent.server.mode:
-                raise self._lacks("mode", mode, available)
-        model = self.agent.server.model
-        if not model or self.agent.profile.model_arguments:
-            return
-        if not await self._set_option(connection, response, "model", model):
-            raise self._lacks("model", model, _values_of(response, "model"))
-
-    async def _set_option(
-        self,
-        connection: AgentConnection,
-        response: NewSessionResponse | LoadSessionResponse,
-        category: str,
-        value: str,
-    ) -> bool:
-        """Set the option of a category, and return whether it has the value."""
-        option = _option(response, category)
-        if option is None or value not in _values_of(response, category):
-            return False
-        if option.current_value != value:
-            await connection.set_option(self.session_id, option.id, value)
-        return True
-
-    def _lacks(self, what: str, value: str, available: Sequence[str]) -> AgentFailure:
-        known = ", ".join(available)[:300] or "none"
-        return AgentFailure(f"The agent {self.agent.name} has no {what} {value!r}. Known: {known}.")
+    def _update(self, params: Any) -> None:
+        """Pass on an update; before a prompt, only one of the options counts."""
+        if isinstance(params, dict) and params.get("sessionId") == self.session_id:
+            self.options.update(params)
+            self._show_changes()
+        if self._turn is not None and self._is_prompted:
+            self._turn.update(params)
 
     async def _handle(self, method: str, params: Any, is_notification: bool) -> Any:  # noqa: FBT001
         """Handle a request or notification of the agent.
@@ -308,10 +296,8 @@ class AcpSession:
             RequestError: If it is refused.
         """
         if method == "session/update":
-            if self._turn is not None and self._is_prompted:
-                self._turn.update(params)
-            return None
-        if is_notification:
+            self._update(params)
+        if is_notification or method == "session/update":
             return None
         external = self._turn
         try:
@@ -395,29 +381,6 @@ class AcpSession:
 
     def _now(self) -> float:
         return self._workspace.snapshot().system.now()
-
-
-def _option(
-    response: NewSessionResponse | LoadSessionResponse, category: str
-) -> SessionConfigOptionSelect | None:
-    """Return the option of a session that chooses its mode or model."""
-    for option in response.config_options or ():
-        if isinstance(option, SessionConfigOptionSelect) and category in (
-            option.category,
-            option.id,
-        ):
-            return option
-    return None
-
-
-def _values_of(response: NewSessionResponse | LoadSessionResponse, category: str) -> list[str]:
-    """Return the values that an option may have."""
-    option = _option(response, category)
-    values: list[str] = []
-    for one in option.options if option is not None else ():
-        group = one.options if isinstance(one, SessionConfigSelectGroup) else [one]
-        values += [each.value for each in group]
-    return values
 
 
 def _tokens(usage: AgentUsage) -> Usage:

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from stet.agent.session import Session
-from stet.agent.turn import Mode, Turn, TurnFailed
+from stet.agent.turn import ChoiceRefused, Mode, Turn, TurnFailed
 from stet.agent.turn_runner import TurnChannel
 from stet.bridges.acp.acp_session import AcpSession, Sent
-from stet.bridges.acp.agent_process import Spawn
+from stet.bridges.acp.agent_process import AgentFailure, Spawn
 from stet.bridges.acp.profiles import UnknownAgent, find_agent
+from stet.bridges.acp.session_options import SessionOption
 from stet.bridges.session_view import SessionView
 from stet.llm.model import CHARACTERS_PER_TOKEN
 from stet.privacy.request_log import Recipient, RequestRecord, short_names
@@ -30,6 +31,7 @@ class AcpSessions:
         *,
         number: Callable[[], int],
         spawn: Spawn,
+        warn: Callable[[str], None],
     ) -> None:
         """Create no session yet.
 
@@ -38,12 +40,15 @@ class AcpSessions:
             ledger: The proposals.
             number: Returns the number of a new turn; it blocks.
             spawn: Starts a task.
+            warn: Shows a warning to the user.
         """
+        self._warn = warn
         self._workspace = workspace
         self._ledger = ledger
         self._number = number
         self._spawn = spawn
         self._sessions: dict[tuple[str, str], AcpSession] = {}
+        self._chosen: dict[tuple[str, str], dict[str, str]] = {}
 
     async def run(self, turn: Turn, session: Session, channel: TurnChannel) -> Turn:
         """Run a turn of the agent that it names to its end.
@@ -66,7 +71,10 @@ class AcpSessions:
             view = SessionView(
                 self._workspace, self._ledger, self._number, agent.name, turn.ask.chat
             )
-            one = AcpSession(agent, view, self._workspace, self._spawn, self._recorder(turn))
+            one = AcpSession(
+                agent, view, self._workspace, self._spawn, self._recorder(turn),
+                chosen=self._chosen.setdefault(key, {}),
+            )  # fmt: skip
         self._sessions[key] = one  # the latest one last
         await self._limit()
         return await one.run(replace(turn, model=agent.name), session, channel)
@@ -78,6 +86,51 @@ class AcpSessions:
             state = "working" if one.is_working else "ready" if one.is_running else "off"
             found[name] = max(found.get(name, ""), state)  # the letters are in this order
         return found
+
+    def options(self, chat: str, agent: str) -> tuple[SessionOption, ...]:
+        """Return what an agent offers for a chat, as far as known: as in its other chats, the
+        latest first, if it has not begun this one.
+        """
+        session = self._sessions.get((chat, agent))
+        if session is not None and session.options.offered:
+            return session.options.offered
+        chosen = self._chosen.get((chat, agent), {})
+        for (_, name), other in reversed(self._sessions.items()):
+            if name == agent and other.options.offered:
+                return tuple(
+                    replace(one, current=chosen.get(one.id, "")) for one in other.options.offered
+                )
+        return ()
+
+    def choose(self, chat: str, agent: str, option: str, value: str) -> str:
+        """Choose the value of an option for a chat, from the next prompt on at the latest.
+
+        Returns:
+            The name of the option and of the value, for the user.
+
+        Raises:
+            ChoiceRefused: If the agent does not offer it.
+        """
+        offered = self.options(chat, agent)
+        found = next((one for one in offered if one.id == option), None)
+        if found is None:
+            known = ", ".join(one.id for one in offered)
+            raise ChoiceRefused(f"{agent} has no option {option[:60]!r}. Known: {known or 'none'}.")
+        if not found.has(value):
+            raise ChoiceRefused(f"{agent} has no {option} {value[:60]!r}.")
+        chosen = self._chosen.setdefault((chat, agent), {})
+        chosen[option] = value
+        session = self._sessions.get((chat, agent))
+        if session is not None and session.is_running:
+            _ = self._spawn(self._set_chosen(session, chosen, option), f"set {option} of {agent}")
+        return f"{found.name}: {found.name_of(value)}"
+
+    async def _set_chosen(self, session: AcpSession, chosen: dict[str, str], option: str) -> None:
+        try:
+            await session.set_chosen(option)
+        except AgentFailure as failure:
+            chosen.pop(option, None)
+            self._warn(f"The {option} was not set: {failure}")
 
     def view_of(self, session_id: str) -> SessionView | None:
         """Return the view of the session that an agent calls so, and whose hooks are called."""

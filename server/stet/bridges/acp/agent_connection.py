@@ -13,9 +13,10 @@ from acp.exceptions import RequestError
 from acp.meta import AGENT_METHODS
 from acp.schema import (
     InitializeResponse,
-    LoadSessionResponse,
-    NewSessionResponse,
     PromptResponse,
+    SessionConfigOptionBoolean,
+    SessionConfigOptionSelect,
+    SetSessionConfigOptionResponse,
 )
 from pydantic import BaseModel, ValidationError
 
@@ -23,6 +24,7 @@ from stet import __version__
 from stet.bridges.acp.agent_process import AgentFailure, AgentProcess
 from stet.bridges.acp.message_transport import MessageTransport
 from stet.bridges.acp.profiles import ConfiguredAgent
+from stet.bridges.acp.session_options import LoadedSession, NewSession
 from stet.text.escape import escape_line
 
 M = TypeVar("M", bound=BaseModel)
@@ -35,6 +37,8 @@ VERSION = 1
 START_SECONDS = 60.0
 """The time limit of a request before the prompt: some agents take long to start."""
 AUTH_REQUIRED = -32000
+_METHODS = {**AGENT_METHODS, "session_set_model": "session/set_model"}
+"""The library does not name the method for models, which came before options."""
 _MAX_SHOWN = 300
 """The most characters of an agent's error in a message."""
 
@@ -93,16 +97,16 @@ class AgentConnection:
                 await self._request("authenticate", {"methodId": method}, START_SECONDS)
                 return
 
-    async def new_session(self, folder: Path) -> NewSessionResponse:
+    async def new_session(self, folder: Path) -> NewSession:
         """Begin a session in a folder.
 
         Raises:
             AgentFailure: If the agent fails, or the user must log in first.
         """
         params = {"cwd": str(folder), "mcpServers": []}
-        return await self._ask("session_new", params, NewSessionResponse)
+        return await self._ask("session_new", params, NewSession)
 
-    async def load_session(self, folder: Path, session_id: str) -> LoadSessionResponse:
+    async def load_session(self, folder: Path, session_id: str) -> LoadedSession:
         """Load a session of an earlier run; the agent repeats its messages first.
 
         Raises:
@@ -110,7 +114,7 @@ class AgentConnection:
         """
         params = {"sessionId": session_id, "cwd": str(folder), "mcpServers": []}
         answer = await self._request("session_load", params, START_SECONDS)
-        return self._checked(answer or {}, LoadSessionResponse)
+        return self._checked(answer or {}, LoadedSession)
 
     async def set_mode(self, session_id: str, mode: str) -> None:
         """Set the mode of a session.
@@ -121,14 +125,26 @@ class AgentConnection:
         params = {"sessionId": session_id, "modeId": mode}
         await self._request("session_set_mode", params, START_SECONDS)
 
-    async def set_option(self, session_id: str, option: str, value: str) -> None:
-        """Set an option of a session.
+    async def set_model(self, session_id: str, model: str) -> None:
+        """Set the model of a session, for agents that have no option for it.
+
+        Raises:
+            AgentFailure: If the agent fails.
+        """
+        params = {"sessionId": session_id, "modelId": model}
+        await self._request("session_set_model", params, START_SECONDS)
+
+    async def set_option(
+        self, session_id: str, option: str, value: str
+    ) -> list[SessionConfigOptionSelect | SessionConfigOptionBoolean]:
+        """Set an option of a session; return all options as they are then.
 
         Raises:
             AgentFailure: If the agent fails.
         """
         params = {"sessionId": session_id, "configId": option, "value": value}
-        await self._request("session_set_config_option", params, START_SECONDS)
+        form = SetSessionConfigOptionResponse
+        return (await self._ask("session_set_config_option", params, form)).config_options
 
     async def prompt(self, session_id: str, texts: Sequence[str]) -> PromptResponse:
         """Send a prompt; return when the turn of the agent is over.
@@ -159,7 +175,7 @@ class AgentConnection:
         Raises:
             AgentFailure: If the agent answers with an error, ends, or takes too long.
         """
-        method, agent = AGENT_METHODS[name], self._agent.name
+        method, agent = _METHODS[name], self._agent.name
         try:
             async with asyncio.timeout(seconds):
                 return await self._connection.send_request(method, params)

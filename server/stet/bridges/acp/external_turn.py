@@ -126,6 +126,12 @@ class ExternalTurn:
             case _:
                 pass
 
+    def add_line(self, line: str) -> None:
+        """Show a line of Stet among the tool calls."""
+        self._flush_thought()
+        self._flush_message()
+        self._show_line(_cut(line))
+
     async def ask_permission(self, request: RequestPermissionRequest) -> dict[str, Any]:
         """Return the user's answer to a request for permission.
 
@@ -197,9 +203,12 @@ class ExternalTurn:
         """Show a thought as one line."""
         thought, self._thought = " ".join(self._thought.split()), ""
         if thought:
-            label = f"thought: {_cut(thought)}"
-            self._add_call(f"thought-{len(self.turn.tool_calls)}", label, "")
-            self._end_call(f"thought-{len(self.turn.tool_calls) - 1}", ToolState.COMPLETED)
+            self._show_line(f"thought: {_cut(thought)}")
+
+    def _show_line(self, line: str) -> None:
+        call = f"line-{len(self.turn.tool_calls)}"
+        self._add_call(call, line, "")
+        self._end_call(call, ToolState.COMPLETED)
 
     def _set_plan(self, lines: tuple[str, ...]) -> None:
         self._plan = lines

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from shutil import which
 from typing import Any, Literal, get_args, get_type_hints
 
 from stet.agent.turn import STET
@@ -25,6 +26,7 @@ class AgentProfile:
     """What is known of a program.
 
     Attributes:
+        title: The name of the program for the user; "" if unknown.
         command: The program and its arguments.
         model_arguments: The arguments that choose a model, with `{model}` for its name.
         mode: The agent's mode that is set at the start of a session; "" for its own.
@@ -36,6 +38,7 @@ class AgentProfile:
         authentication: By variable, the method by which the agent is authenticated if it is set.
     """
 
+    title: str = ""
     command: tuple[str, ...] = ()
     model_arguments: tuple[str, ...] = ()
     mode: str = ""
@@ -58,6 +61,11 @@ class ConfiguredAgent:
     def name(self) -> str:
         """The user's name for the agent."""
         return self.server.name
+
+    @property
+    def title(self) -> str:
+        """The user's name for the agent, and the name of the program if it is known."""
+        return f"{self.name} ({self.profile.title})" if self.profile.title else self.name
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -104,3 +112,33 @@ def find_agent(name: str, settings: AgentsSettings) -> ConfiguredAgent:
     if not agent.argv:
         raise UnknownAgent(f"Set agents.servers.{name[:60]}.command to the program of the agent.")
     return agent
+
+
+def configured_agents(settings: AgentsSettings) -> tuple[ConfiguredAgent, ...]:
+    """Return the agents of the settings that have a program. Blocks on the disk."""
+    found = []
+    for server in settings.servers:
+        try:
+            found.append(find_agent(server.name, settings))
+        except UnknownAgent:
+            continue  # a question to it reports this
+    return tuple(found)
+
+
+def installed_agents(settings: AgentsSettings, path: str | None) -> tuple[ConfiguredAgent, ...]:
+    """Return the agents of the settings, and the profiles whose program is installed.
+
+    Blocks on the disk.
+
+    Args:
+        settings: The settings.
+        path: The value of the variable `PATH`.
+    """
+    found = configured_agents(settings)
+    names = {one.name for one in settings.servers}
+    others = (
+        find_agent(name, settings)
+        for name in NAMES[1:]
+        if name not in names and which(read_profile(name).command[0], path=path)
+    )
+    return (*found, *others)

@@ -203,7 +203,7 @@ class ChatController:
         """Send the text under the user's last heading; return the id of the turn that answers.
 
         The text answers the pending question of the chat's turn, steers the running turn, or begins
-        a turn. The text is the editor's at the time of this call, or the disk's if the document is
+        a turn, which waits for a turn of another agent to end. The text is the editor's at the time of this call, or the disk's if the document is
         not open.
 
         Args:
@@ -249,7 +249,7 @@ class ChatController:
         turn = agent.turn(running) if running else None
         if turn is not None and turn.question is not None:
             return agent.turn(agent.questions.reply(text, turn.question.id))
-        if turn is not None and turn.state not in FINAL_STATES:
+        if turn is not None and turn.state not in FINAL_STATES and not turn.agent:
             with suppress(NotRunning):
                 _ = agent.steer(text, turn.id)
                 self._transcripts.skip_steering(turn.id, text)
@@ -275,6 +275,13 @@ class ChatController:
         self._opener.handle_event(event)
         if isinstance(event, TurnEnded):
             self._transcripts.forget(turn.id)
+
+    def show_queued(self, turn: Turn) -> None:
+        """Show a turn that has not begun in the document of its chat, if the user has used it."""
+        document = self._files.documents.get(turn.ask.chat)
+        if document is not None and turn.id not in document.entries:
+            document.add(self._transcripts.create_turn(turn))
+            self._files.write(document)
 
     def _watch_activity(self, document: ChatDocument, turn: Turn) -> None:
         """Show what a running turn does while its text does not grow, unless this is shown

@@ -60,7 +60,7 @@ def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, 
         raise InvalidParams(f"{uri!r} is not a chat document; open one with `stet.openChat`")
 
     def ask(prompt: str, chat: str) -> Ask:
-        name = agent or state.agent.named_agent(chat)
+        name = agent or state.agent.agent_of_message(chat)
         return Ask(prompt=prompt, mode=mode, place=place, chat=chat, agent=name)
 
     with _report_errors():

@@ -60,11 +60,15 @@ def cancel(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def steer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Steer a running turn; the model is sent the text in the next round."""
+    """Steer a running turn; the model is sent the text in the next round, another agent as its
+    next prompt.
+    """
     with CommandArguments("stet.steer", values, main="prompt") as arguments:
         turn_id, prompt = arguments.text("turn"), arguments.required("prompt")
     with report_as(InvalidParams, UnknownTurn), report_as(RequestFailed, NotRunning):
-        return {"turn": state.agent.steer(prompt, turn_id)}
+        answering = state.agent.steer(prompt, turn_id)
+    state.agent_ui.chats.show_queued(state.agent.turn(answering))
+    return {"turn": answering}
 
 
 def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
@@ -182,16 +186,17 @@ def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> 
 def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, str | None]:
     """Return the question of a command, without attachments, and the name of its preset."""
     prompt = arguments.required("prompt")
+    mode = arguments.one_of("mode", Mode, Mode.AGENT)
     projects = {file.prompt for file in state.workspace.settings.prompts if file.project}
     question = Ask(
         prompt=prompt,
-        mode=arguments.one_of("mode", Mode, Mode.AGENT),
+        mode=mode,
         chat=arguments.text("chat") or DEFAULT_CHAT,
         place=resolve_location(arguments, state.workspace, state.review.diff_documents),
         disabled_tools=arguments.switches("disabledTools"),
         disabled_groups=arguments.switches("disabledGroups"),
         is_users=prompt not in projects,
-        agent=arguments.text("agent") or "",
+        agent=arguments.text("agent") or state.agent.agent_of_question(mode),
     )
     return question, arguments.text("preset")
 
