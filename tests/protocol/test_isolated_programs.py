@@ -189,6 +189,19 @@ async def test_program_can_neither_leave_the_overlay_nor_see_its_layers(
     assert not await asyncio.to_thread(lambda: list(layers.rglob("*.txt")))
 
 
+async def test_program_can_not_decide_about_hunks(shell: Shell, editor: FakeEditor) -> None:
+    await run(shell, "echo 1 >b.txt")
+    stet = " ".join(STET)
+    script = f"{stet} accept --all; {stet} reject --all; (setsid {stet} accept --all; echo $?)"
+    ended = await run(shell, script)
+    assert ended.stderr.count("can't decide about hunks: the user does") == 3
+    assert await proposed(editor) == {("b.txt", "replace", "1\n")}
+    assert editor.applied == []
+    accepted = await asyncio.to_thread(shell.run, "accept", "--all")
+    assert accepted.returncode == 0
+    assert len(editor.applied) == 1
+
+
 async def test_hostile_names_and_depths_are_reported_and_do_no_harm(
     shell: Shell, editor: FakeEditor
 ) -> None:

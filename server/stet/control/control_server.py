@@ -13,7 +13,7 @@ import logging
 import os
 import secrets
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from stet.control.descriptor import (
     remove_descriptor,
     write_descriptor,
 )
-from stet.control.peer import is_same_user, is_supported
+from stet.control.peer import is_in_other_namespace, is_same_user, is_supported
 from stet.control.socket_path import short_path
 
 log = logging.getLogger(__name__)
@@ -35,6 +35,7 @@ MAX_CONNECTIONS = 64
 HELLO_SECONDS = 5.0
 """The time limit for the token of a connection."""
 PARSE_ERROR, INVALID_REQUEST, NOT_FOUND, INTERNAL = -32700, -32600, -32601, -32603
+_FAILED = -32803
 
 Method = Callable[[tuple[object, ...]], Awaitable[object]]
 Start = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
@@ -51,15 +52,24 @@ class MethodRefused(Exception):
 class ControlServer:
     """The control socket of one server; used on the event loop only."""
 
-    def __init__(self, methods: Mapping[str, Method], start: Start, version: str) -> None:
+    def __init__(
+        self,
+        methods: Mapping[str, Method],
+        start: Start,
+        version: str,
+        *,
+        decisions: Collection[str] = (),
+    ) -> None:
         """Create a server that does not listen yet.
 
         Args:
             methods: By name, the methods that a client may call; each gets the params in order.
             start: Starts a task with a name for the log.
             version: The version of Stet, for the descriptor.
+            decisions: The methods that a program in an overlay may not call.
         """
         self._methods = methods
+        self._decisions = decisions
         self._start = start
         self._version = version
         self._server: asyncio.Server | None = None
@@ -142,8 +152,11 @@ class ControlServer:
         try:
             if not await self._is_authentic(reader):
                 return
+            peer = writer.get_extra_info("socket")
+            is_isolated = await asyncio.to_thread(is_in_other_namespace, peer)
+            refused = self._decisions if is_isolated else ()
             while line := await reader.readline():
-                task = self._start(self._answer(line, writer), "a control request")
+                task = self._start(self._answer(line, writer, refused), "a control request")
                 running.add(task)
                 task.add_done_callback(running.discard)
         except (OSError, ValueError) as error:  # ValueError: a line that is too long
@@ -166,15 +179,15 @@ class ControlServer:
             return False
         return hmac.compare_digest(str(given).encode(), token.encode())
 
-    async def _answer(self, line: bytes, writer: StreamWriter) -> None:
-        """Run one request and write its answer."""
+    async def _answer(self, line: bytes, writer: StreamWriter, refused: Collection[str]) -> None:
+        """Run one request, unless its method is refused, and write its answer."""
         answer: dict[str, object] = {"jsonrpc": "2.0", "id": None}
         try:
             message = _parse(line)
             answer["id"] = message.get("id")
-            answer["result"] = await self._run(message)
-        except MethodRefused as refused:
-            answer["error"] = {"code": refused.code, "message": str(refused)}
+            answer["result"] = await self._run(message, refused)
+        except MethodRefused as error:
+            answer["error"] = {"code": error.code, "message": str(error)}
         except Exception as error:  # the boundary: one bug must not end the session
             log.exception("a control request failed")
             text = f"internal error in Stet ({type(error).__name__}); see its log"
@@ -183,8 +196,8 @@ class ControlServer:
             writer.write(json.dumps(answer).encode() + b"\n")
             await writer.drain()
 
-    async def _run(self, message: Mapping[str, object]) -> object:
-        """Run the method of a request; return its result.
+    async def _run(self, message: Mapping[str, object], refused: Collection[str]) -> object:
+        """Run the method of a request, unless it is in `refused`; return its result.
 
         Raises:
             MethodRefused: If there is no such method, or the method refuses.
@@ -192,6 +205,11 @@ class ControlServer:
         method, params = message.get("method"), message.get("params", [])
         if not isinstance(method, str) or not isinstance(params, list):
             raise MethodRefused("a request has a method and a list of params", INVALID_REQUEST)
+        if method in refused:
+            raise MethodRefused(
+                "a program that `stet run` has started can't decide about hunks: the user does",
+                _FAILED,
+            )
         run = self._methods.get(method)
         if run is None:
             raise MethodRefused(f"there is no method {method!r}", NOT_FOUND)

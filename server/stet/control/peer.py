@@ -4,6 +4,7 @@ import os
 import socket
 import struct
 import sys
+from pathlib import Path
 from typing import Protocol
 
 _LOCAL_LEVEL, _LOCAL_PEERCRED = 0, 1
@@ -30,6 +31,28 @@ def is_same_user(connection: PeerSocket) -> bool:
         return _peer_uid(connection) == os.geteuid()
     except OSError:
         return False
+
+
+def is_in_other_namespace(connection: PeerSocket) -> bool:
+    """Return whether the process at the other end is in another user namespace than this one.
+
+    So is every program that `stet run` has started, with all that it starts: none can go back. A
+    process that has ended, or may not be looked at, counts as one. Reads `/proc`; only Linux has
+    namespaces.
+    """
+    if not hasattr(socket, "SO_PEERCRED"):
+        return False
+    try:
+        namespace = Path("/proc/self/ns/user").readlink()
+    except OSError:
+        return False  # without /proc there are no overlays
+    try:
+        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        pid = int(struct.unpack("3i", raw)[0])
+        # 0: outside of this container, so not started by a program in it.
+        return pid != 0 and Path(f"/proc/{pid}/ns/user").readlink() != namespace
+    except OSError:
+        return True
 
 
 def _peer_uid(connection: PeerSocket) -> int:

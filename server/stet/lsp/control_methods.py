@@ -36,6 +36,8 @@ COMMANDS = (
     "stet.restore",
 )
 """The commands that a program may run."""
+DECISIONS = frozenset(COMMANDS) - {"stet.status", "stet.proposals"}
+"""Those by which a user decides: not for a program whose changes are reviewed."""
 MAX_WAIT_SECONDS = 3600
 RunCommand = Callable[[str, tuple[object, ...]], Awaitable[object]]
 

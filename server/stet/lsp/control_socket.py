@@ -129,7 +129,7 @@ class ControlSocket:
     def _create(self) -> "ControlServer":
         """Import the parts; called in a thread."""
         from stet.control.control_server import ControlServer
-        from stet.lsp.control_methods import ControlMethods
+        from stet.lsp.control_methods import DECISIONS, ControlMethods
 
         methods = ControlMethods(
             self._workspace,
@@ -139,7 +139,7 @@ class ControlSocket:
             mcp=self._mcp_sessions,
             isolated=self._isolated_sessions,
         )
-        return ControlServer(methods.table, self._spawn, __version__)
+        return ControlServer(methods.table, self._spawn, __version__, decisions=DECISIONS)
 
     async def _hook_sessions(self) -> "HookSessions":
         """Return the sessions of other agents."""
