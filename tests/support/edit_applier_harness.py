@@ -143,6 +143,7 @@ class ApplyHarness:
             feed=feed,
             blocks=imports,
             with_hunks_opened=lambda _: None,
+            is_in_other_editor=lambda _: False,
             closed=lambda _: None,
         )
         self.delivery = EditApplier(self.workspace, self.ledger, self.client, self.renames)

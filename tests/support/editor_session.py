@@ -41,6 +41,7 @@ class EditorSession(LanguageClient):
         self.applied: list[lsp.ApplyWorkspaceEditParams] = []
         self.exit_code: int | None = None
         self.n_news = 0
+        self._is_killed = False
         self._news = asyncio.Event()
 
     async def wait_until(
@@ -98,7 +99,22 @@ class EditorSession(LanguageClient):
         self._async_tasks += [start_task(reading), start_task(leaving)]
         self._stderr_forwarder = start_task(forward_stderr(server))
 
+    @property
+    def process_id(self) -> int:
+        """The process id of the server."""
+        assert self._server is not None
+        return self._server.pid
+
+    async def kill(self) -> None:
+        """Kill the server, as a crash does; the session then has no orderly end."""
+        assert self._server is not None
+        self._is_killed = True
+        self._server.kill()
+        await self._server.wait()
+
     async def _leave(self) -> None:
+        if self._is_killed:
+            return
         async with asyncio.timeout(WAIT_SECONDS):
             await self.shutdown_session()
         assert self._server is not None

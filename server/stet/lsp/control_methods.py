@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 from stet.control.control_server import Method, MethodRefused
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.lsp_errors import InvalidParams, report_as
+from stet.lsp.other_editors import COLLECT_SECONDS, pending_report
 from stet.lsp.presentation.hunk_selection import find_hunk
 from stet.lsp.presentation.serialize import hunk_to_json
 from stet.review.ledger import ReviewLedger
@@ -51,6 +52,8 @@ class ControlMethods:
         ledger: ReviewLedger,
         run_command: RunCommand,
         *,
+        editor: str,
+        is_asked_by: Callable[[int], None],
         hooks: "Callable[[], Awaitable[HookSessions]]",
         mcp: "Callable[[], Awaitable[McpSessions]]",
         isolated: "Callable[[], Awaitable[IsolatedSessions]]",
@@ -61,10 +64,14 @@ class ControlMethods:
             workspace: The open documents.
             ledger: The proposals.
             run_command: Runs a command by name, as if the editor had sent the arguments.
+            editor: The name of the editor.
+            is_asked_by: Called with the process id of another server that asks for the hunks.
             hooks: Returns the sessions of other agents that call hooks.
             mcp: Returns the sessions of MCP clients.
             isolated: Returns the sessions of isolated programs.
         """
+        self._editor = editor
+        self._is_asked_by = is_asked_by
         self._hooks = hooks
         self._mcp = mcp
         self._isolated = isolated
@@ -81,6 +88,7 @@ class ControlMethods:
             "control.isolate": self._isolate,
             "control.isolateEnd": self._isolate_end,
             "control.isolatedHook": self._isolated_hook,
+            "control.pending": self._pending,
             "control.text": self._text,
             "control.tool": self._tool,
             "control.wait": self._wait,
@@ -163,6 +171,32 @@ class ControlMethods:
 
         with report_as(InvalidParams, McpRefused):
             return await sessions.call(session, client, tool, given)
+
+    async def _pending(self, params: tuple[object, ...]) -> dict[str, object]:
+        """Return the pending hunks to the server `process` of another editor.
+
+        The answer waits until the hunks are not those of the answer that the server has `seen`.
+        """
+        with CommandArguments("control.pending", params) as arguments:
+            process, seen = arguments.whole("process"), arguments.text("seen") or ""
+        if process:
+            self._is_asked_by(process)
+        changed = asyncio.Event()
+
+        def note(_uri: str) -> None:
+            changed.set()
+
+        self._ledger.subscribe(note)
+        try:
+            while True:
+                changed.clear()
+                answer = pending_report(self._ledger.hunks(), self._editor)
+                if answer["seen"] != seen:
+                    return answer
+                await changed.wait()
+                await asyncio.sleep(COLLECT_SECONDS)
+        finally:
+            self._ledger.unsubscribe(note)
 
     async def _wait(self, params: tuple[object, ...]) -> list[dict[str, object]]:
         """Return `hunks` as `stet.proposals` does, as soon as few of them are in one of `states`.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from stet import __version__
 from stet.lsp.editor_client import Client
+from stet.lsp.other_editors import OtherEditors
 from stet.review.ledger import ReviewLedger
 from stet.storage.state_store import StateStore
 from stet.system.system import System
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from stet.bridges.mcp.mcp_session import McpSessions
     from stet.bridges.session_view import SessionView
     from stet.control.control_server import ControlServer
+    from stet.control.descriptor import Descriptor
     from stet.lsp.control_methods import RunCommand
     from stet.search.word_search import Searcher
 
@@ -48,6 +50,7 @@ class ControlSocket:
         run_command: "RunCommand",
         spawn: Spawn,
         view_of: "Callable[[str], SessionView | None]",
+        others: OtherEditors,
     ) -> None:
         """Create the socket; it is not open before the settings are read.
 
@@ -61,6 +64,7 @@ class ControlSocket:
             run_command: Runs a command by name, as if the editor had sent it.
             spawn: Starts a task.
             view_of: Returns the view of the session with an id, if Stet runs the agent itself.
+            others: The other editors on the folders, which are found by their sockets.
         """
         self._workspace = workspace
         self._ledger = ledger
@@ -70,6 +74,7 @@ class ControlSocket:
         self._run_command = run_command
         self._spawn = spawn
         self._view_of = view_of
+        self._others = others
         self._server: ControlServer | None = None
         self._hooks: HookSessions | None = None
         self._searcher = searcher
@@ -124,7 +129,24 @@ class ControlSocket:
         self._folder = await asyncio.to_thread(self._system.runtime_folder)
         roots = await asyncio.to_thread(self._roots)
         await server.open(self._folder, roots, self._system.now())
+        _ = self._spawn(self._find_others(), "other editors")
         return server
+
+    async def _find_others(self) -> None:
+        """Find the servers of other editors that have one of the folders open."""
+        self._others.watch(await asyncio.to_thread(self._servers_of_others))
+
+    def _servers_of_others(self) -> "list[Descriptor]":
+        """Return the other servers with one of the folders. Blocks on the disk."""
+        from stet.control.descriptor import read_descriptors  # imported with the socket
+
+        roots, pid = set(self._roots()), os.getpid()
+        servers = read_descriptors(self._folder)
+        return [one for one in servers if one.pid != pid and not roots.isdisjoint(one.roots)]
+
+    def _is_asked_by(self, process: int) -> None:
+        if not self._others.is_watched(process):
+            _ = self._spawn(self._find_others(), "other editors")
 
     def _create(self) -> "ControlServer":
         """Import the parts; called in a thread."""
@@ -135,6 +157,8 @@ class ControlSocket:
             self._workspace,
             self._ledger,
             self._run_command,
+            editor=self._client.capabilities.name.title(),
+            is_asked_by=self._is_asked_by,
             hooks=self._hook_sessions,
             mcp=self._mcp_sessions,
             isolated=self._isolated_sessions,

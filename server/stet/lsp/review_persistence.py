@@ -118,6 +118,17 @@ class ReviewPersistence:
         # `Tasks` logs errors, which must not prevent the start.
         await asyncio.wait({self._spawn(self._restore(), "restoring proposals")})
 
+    async def adopt(self) -> int:
+        """Take over the hunks of servers that have ended; return how many of them are live."""
+        restored = await asyncio.to_thread(self._store.adopt)
+        known = {hunk.id for hunk in self._ledger.hunks()}
+        hunks = tuple(hunk for hunk in restored.hunks if hunk.id not in known)
+        ids = {hunk.id for hunk in hunks}
+        snapshots = tuple(one for one in restored.anchor_snapshots if ids & one.lines.keys())
+        if hunks:
+            await self._restore_positions(RestoredState(hunks, snapshots))
+        return sum(self._ledger.hunk(hunk.id).state in LIVE for hunk in hunks)
+
     async def _restore(self) -> None:
         """Restore the stored hunks, then start to remove old files."""
         folders = self._workspace.folders

@@ -31,6 +31,7 @@ from stet.lsp.file_events import DiskWatch, RenameTracker
 from stet.lsp.index_adapters import EmbeddingPort, IndexFeed, IndexView
 from stet.lsp.inline_style import BlockImport, InlineStyle
 from stet.lsp.observability import Observability
+from stet.lsp.other_editors import OtherEditors
 from stet.lsp.presentation.answer_stream import AnswerStream
 from stet.lsp.presentation.dead_link_view import DeadLinkView
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
@@ -152,20 +153,33 @@ class Background:
         symbols: The searches for symbols, of which only the latest counts.
         completions: The inline completions.
         opencode: The bridge that sends the state of the editor to an OpenCode server.
+        other_editors: The other editors on the folders, and the hunks that wait there.
         control: The socket for other programs of the user, and the hooks of other agents.
         external_agents: The agents that answer over the Agent Client Protocol.
         claude_ide: The server for `claude --ide`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts that its services need
         self,
         server: StetLanguageServer,
         system: System,
         documents: Documents,
         observability: Observability,
         run_command: "RunCommand",
+        publisher: DiagnosticsPublisher,
+        adopt: Callable[[], Awaitable[int]],
     ) -> None:
-        """Create the services; nothing is started yet."""
+        """Create the services; nothing is started yet.
+
+        Args:
+            server: The server of the framework.
+            system: The access to the disk, processes and the clock.
+            documents: The documents and their proposals.
+            observability: The crash reports, and the trace of the model.
+            run_command: Runs a command by name, as if the editor had sent it.
+            publisher: The publisher of diagnostics.
+            adopt: Takes over the hunks of servers that have ended; returns how many are pending.
+        """
         workspace, client, start = documents.workspace, documents.client, server.tasks.start
         self.index = IndexService(
             system,
@@ -187,6 +201,7 @@ class Background:
         self.external_agents = ExternalAgents(
             workspace, documents.ledger, documents.store, server.tasks, client.warn
         )
+        self.other_editors = OtherEditors(client, server.tasks.spawn, publisher, adopt)
         self.control = ControlSocket(
             workspace,
             documents.ledger,
@@ -197,6 +212,7 @@ class Background:
             run_command=run_command,
             spawn=server.tasks.spawn,
             view_of=self.external_agents.view_of,
+            others=self.other_editors,
         )
         self.claude_ide = ClaudeIde(
             workspace,
@@ -331,7 +347,7 @@ class ServerState:
         documents = self.documents = Documents(server, system, self._catch_up)
         review = self.review = ReviewUi(documents, self._links)
         background = self.background = Background(
-            server, system, documents, observability, run_command
+            server, system, documents, observability, run_command, review.publisher, self._adopt
         )
         self.agent_ui = AgentUi(server, documents, review, self._load_executor)
         self.workspace = documents.workspace
@@ -349,6 +365,7 @@ class ServerState:
             blocks=documents.block_import,
             dead_links=review.dead_links,
             with_hunks_opened=review.publisher.schedule,
+            is_in_other_editor=background.other_editors.has_hunks_in,
             closed=review.edit_applier.closed,
             completing=background.completions.completing,
             edited=background.completions.edited,
@@ -415,6 +432,9 @@ class ServerState:
         await self.startup.readiness.wait()
         await self._restore()
         await asyncio.to_thread(self.store.caught_up)
+
+    async def _adopt(self) -> int:
+        return await self.persistence.adopt()
 
     async def _restore(self) -> None:
         await self.persistence.restore()

@@ -121,6 +121,7 @@ class TextSync:
         feed: The search index, which gets file events.
         blocks: The import of blocks of other programs.
         with_hunks_opened: A function that is called after a document with hunks was opened.
+        is_in_other_editor: A function that returns whether hunks of a document wait in another editor.
         closed: A function that is called after a document was closed.
         completing: The canonical URIs of documents whose change ends an inline completion.
         edited: A function that is called at the change of such a document.
@@ -136,6 +137,7 @@ class TextSync:
     feed: IndexFeed
     blocks: BlockImport
     with_hunks_opened: Callable[[str], None]
+    is_in_other_editor: Callable[[str], bool]
     closed: Callable[[str], None]
     completing: Collection[str] = ()
     edited: Callable[[], None] = lambda: None
@@ -167,7 +169,7 @@ class TextSync:
         changes = self.workspace.apply(modification)
         self.blocks.opened(uri)
         self.renames.opened(uri, document.text)
-        if self.ledger.live(uri):
+        if self.ledger.live(uri) or self.is_in_other_editor(uri):
             # Eglot does not show diagnostics that were sent before the file was open.
             self.with_hunks_opened(uri)
         if changes:

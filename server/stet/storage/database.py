@@ -98,9 +98,18 @@ class Database:
                 self._connection = undo.enter_context(closing(self._open()))
                 self._owner = RunOwner(folder / "owners")
                 undo.callback(self._owner.release)
-                self._owner.adopt(self._connection)
+                _ = self._owner.adopt(self._connection)
                 _ = undo.pop_all()  # opened without an error: keep it open
         self._synchronous = ""
+
+    def adopt(self) -> bool:
+        """Take over the rows of runs that have ended since; return whether there were any.
+
+        Raises:
+            StoreError: If no row was taken over.
+        """
+        with translate_errors():
+            return self._owner.adopt(self._connection)
 
     def number(self, kind: str, n: int) -> int:
         """Return the first of `n` numbers that are unused.

@@ -293,8 +293,8 @@ class RunOwner:
         assert lock is not None, "nobody else knows the name yet"
         self._lock = lock
 
-    def adopt(self, connection: sqlite3.Connection) -> None:
-        """Take over the rows of dead runs.
+    def adopt(self, connection: sqlite3.Connection) -> bool:
+        """Take over the rows of dead runs; return whether there were any.
 
         Raises:
             sqlite3.Error, OSError: If this fails; then no row is taken over.
@@ -315,6 +315,7 @@ class RunOwner:
         finally:
             for lock in dead.values():
                 lock.release(remove=done)  # otherwise the next run tries, perhaps this one
+        return bool(left)
 
     def release(self) -> None:
         """End the run: the next server takes over its rows.

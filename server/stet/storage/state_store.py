@@ -166,6 +166,23 @@ class StateStore:
         """
         return self._load(lambda one: one.load(self._system.now()), RestoredState(), "hunks")
 
+    def adopt(self) -> RestoredState:
+        """Take over the state of servers that have ended since the start.
+
+        Call it in a worker thread.
+
+        Returns:
+            The state of this server and of those; an empty state if none has left any.
+        """
+        with self._lock:
+            database = None if self._missed.is_any else self._usable_database()
+            try:
+                if database is not None and database.adopt():
+                    return database.load(self._system.now())
+            except StoreError as fault:
+                log.warning("the hunks of another editor could not be taken over: %s", fault)
+        return RestoredState()
+
     def persist_turn(self, row: TurnRow) -> None:
         """Store the present state of a turn; it is written when this returns."""
         with self._lock:

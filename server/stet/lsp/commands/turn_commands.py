@@ -154,6 +154,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         "index": state.background.index_view.to_json(),
         "agents": state.background.external_agents.to_json(),
         "mcpServers": _mcp_servers(state),
+        "otherEditors": state.background.other_editors.to_json(),
         "bridges": {"opencode": state.background.opencode.to_json()},
         "completion": state.background.completions.to_json(),
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in FINAL_STATES],

@@ -72,6 +72,8 @@ class DiagnosticsPublisher:
     Attributes:
         dead_links: A function that returns the diagnostics of the dead links of a document, while
             any are shown: the editor stores one list for each document.
+        in_other_editors: A function that returns the lines of the hunks of a document that wait in
+            other editors, each with a message; None until there are other editors.
     """
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
@@ -84,6 +86,7 @@ class DiagnosticsPublisher:
         self._questions: dict[str, Question] = {}
         self._places: dict[str, TrackedLocation] = {}
         self.dead_links: Callable[[str], list[lsp.Diagnostic]] | None = None
+        self.in_other_editors: Callable[[str], Sequence[tuple[Range, str]]] | None = None
 
     def schedule(self, uri: str) -> None:
         """Schedule the publication of a document's diagnostics."""
@@ -148,6 +151,10 @@ class DiagnosticsPublisher:
                 found.append(create_diagnostic(at, escape(question.text), "question", data))
         if self.dead_links is not None:
             found += self.dead_links(uri)
+        hint = lsp.DiagnosticSeverity.Hint
+        for stretch, message in self.in_other_editors(uri) if self.in_other_editors else ():
+            at = self._range(stretch, lines)
+            found.append(create_diagnostic(at, message, "other-editor", {}, hint))
         # The editor identifies the file by its own spelling of the URI, which the hunks have.
         self._client.publish_diagnostics(self._ledger.spelling(uri), found)
         # The editor requests lenses again after every change of the text.
