@@ -42,6 +42,7 @@ class AttackClass:
         weaknesses: The rules to remove, one at a time, to show that the class detects each removal.
         play: The function that makes the attacks.
         note: A remark about how cases are counted.
+        needs: Raises `MissingPart` if the class can't be played on this system.
     """
 
     number: int
@@ -50,6 +51,7 @@ class AttackClass:
     weaknesses: tuple[str, ...]
     play: Played
     note: str = ""
+    needs: Callable[[], None] = lambda: None
 
 
 CLASSES: dict[int, AttackClass] = {}
@@ -63,11 +65,12 @@ def attack(
     weakness: str,
     others: tuple[str, ...] = (),
     note: str = "",
+    needs: Callable[[], None] = lambda: None,
 ) -> Callable[[Played], Played]:
     """Register a function as the class of that number."""
 
     def entered(play: Played) -> Played:
-        CLASSES[number] = AttackClass(number, name, least, (weakness, *others), play, note)
+        CLASSES[number] = AttackClass(number, name, least, (weakness, *others), play, note, needs)
         return play
 
     return entered

@@ -9,6 +9,7 @@ from tests.attacks import (
     chat_agents,
     hook_calls,
     ide_clients,
+    isolated_programs,
     keeping,
     names,
     network,
@@ -23,10 +24,10 @@ from tests.attacks.stage import Stage
 
 __all__ = ["ALL", "N_CLASSES", "played", "rows"]
 
-N_CLASSES = 39
+N_CLASSES = 40
 ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
 _MODULES = (
-    bounds, chat_agents, hook_calls, ide_clients, keeping, names, network, reading, running, servers, showing, words,
+    bounds, chat_agents, hook_calls, ide_clients, isolated_programs, keeping, names, network, reading, running, servers, showing, words,
 )  # fmt: skip
 """Modules whose import registers the classes."""
 

@@ -7,6 +7,7 @@ import pytest
 from tests.attacks.registry import AttackClass, Result
 from tests.attacks.table import ALL, N_CLASSES, played, rows
 from tests.attacks.turning import changed, turned
+from tests.conftest import Part
 
 SEED = 1
 AT_ALL = 1_000
@@ -24,7 +25,8 @@ def test_every_published_class_has_its_cases_and_all_together_are_a_thousand() -
 
 
 @pytest.mark.parametrize("kind", ALL, ids=named)
-def test_no_attack_of_a_class_has_an_effect(kind: AttackClass, tmp_path: Path) -> None:
+def test_no_attack_of_a_class_has_an_effect(kind: AttackClass, tmp_path: Path, part: Part) -> None:
+    part(kind.needs)
     result = played(kind, tmp_path, SEED)
     assert result.effects == []
     assert result.n_cases >= kind.least
@@ -41,8 +43,9 @@ def test_no_attack_of_a_class_has_an_effect(kind: AttackClass, tmp_path: Path) -
     ],
 )
 def test_each_class_notices_a_weakened_policy(
-    kind: AttackClass, weakness: str, tmp_path: Path
+    kind: AttackClass, weakness: str, tmp_path: Path, part: Part
 ) -> None:
+    part(kind.needs)
     assert played(kind, tmp_path, SEED, weakness=weakness).effects != []
 
 

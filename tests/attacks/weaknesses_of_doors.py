@@ -1,6 +1,8 @@
 """Rules of the doors for other agents that can be removed."""
 
 import importlib
+import os
+import stat
 
 from tests.attacks.weakening import Put, weakness
 
@@ -40,3 +42,29 @@ def pages_let_in(put: Put) -> None:
         "serve",
         lambda *args, **more: serve(*args, **{**more, "origins": None}),
     )
+
+
+@weakness
+def programs_decide(put: Put) -> None:
+    """Let a program in an overlay decide about hunks."""
+    put("stet.control.control_server", "is_in_other_namespace", lambda connection: False)
+
+
+@weakness
+def secrets_shown(put: Put) -> None:
+    """Hide no secret file from a program in an overlay."""
+    put("stet.bridges.isolation.isolated_session", "hidden_entries", lambda *_: iter(()))
+
+
+@weakness
+def layer_links_read(put: Put) -> None:
+    """Follow the links that a program has left in its layer."""
+    changes = importlib.import_module("stet.system.overlay_changes")
+    system = importlib.import_module("stet.system.system").System
+    before = changes._kind
+
+    def kind(status: os.stat_result) -> object:
+        return changes.EntryKind.FILE if stat.S_ISLNK(status.st_mode) else before(status)
+
+    put(changes.__name__, "_kind", kind)
+    put("stet.system.system", "System.read_real", system.read_bytes)
