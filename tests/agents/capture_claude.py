@@ -1,124 +1,109 @@
-"""Make `docs/agents.svg`: Claude Code in a terminal, and its hunks in a Neovim beside it.
+"""Make `docs/agents.svg` and `docs/agents-helix.svg`: Claude Code in a terminal, and its hunks in a
+Neovim or a Helix beside it.
 
 Run by hand, with tmux on the PATH: `python -m tests.agents.capture_claude`.
 """
 
-import asyncio
-import queue
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from tests.agents.claude_beside import (
+    END,
+    PROMPT,
+    SAVED,
+    TYPED,
+    answers,
+    claude_beside,
+    model_of,
+    prompt,
+    scene_beside,
+)
 from tests.agents.review_scenario import install, runtime
 from tests.agents.scene import Scene
-from tests.agents.test_claude_ide import environment_of, write_settings
+from tests.agents.test_claude_ide import write_settings
 from tests.editors.capture import picture
 from tests.editors.conftest import ensure_neovim
+from tests.editors.helix import HelixEditor, Start
 from tests.editors.neovim_screen import NeovimScreen
 from tests.editors.scripts import script
 from tests.editors.terminal import Terminal
-from tests.parts.claude_code import claude_code
-from tests.support.agent_models.anthropic_messages import AnthropicMessages
-from tests.support.agent_models.script import Script, call, say
+from tests.parts import helix
+from tests.support.agent_models.script import Script
 
-PICTURE = Path(__file__).parents[2] / "docs" / "agents.svg"
+DOCS = Path(__file__).parents[2] / "docs"
 COLUMNS = 84
-CLAUDE_LINES, NEOVIM_LINES = 24, 12
+CLAUDE_LINES, EDITOR_LINES = 24, 12
 DARK = "vim.o.background = 'dark'"
-SAVED = """\
-def area(width, height):
-    return width + height
-
-
-def label(name):
-    return name.strip().title()
-"""
-TYPED = "# Rooms of a house."
-"""A line that the user types, and does not save."""
 
 
 def main() -> int:
-    """Run both programs and write the picture; return the exit code."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        screens = record(Path(home).resolve())
-    rule = "\x1b[0m" + COLUMNS * "─" + "\n"
-    PICTURE.write_text(picture(rule.join(screens), COLUMNS, "Claude Code, and Neovim below"))
+    """Run the programs and write the pictures; return the exit code."""
+    for record, name, editor in (
+        (record_neovim, "agents.svg", "Neovim"),
+        (record_helix, "agents-helix.svg", "Helix"),
+    ):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+            screens = record(Path(home).resolve())
+        rule = "\x1b[0m" + COLUMNS * "─" + "\n"
+        drawn = picture(rule.join(screens), COLUMNS, f"Claude Code, and {editor} below")
+        (DOCS / name).write_text(drawn)
     return 0
 
 
-def record(folder: Path) -> tuple[str, str]:
+def record_neovim(folder: Path) -> tuple[str, str]:
     """Return the coloured screens of Claude Code and of Neovim after one prompt."""
-    parts = [folder / name for name in ("neovim", "shadow", "home", "notes")]
-    for one in parts:
-        one.mkdir()
-    variables = {"XDG_RUNTIME_DIR": str(parts[3])}
+    (folder / "neovim").mkdir()
+    variables = {"XDG_RUNTIME_DIR": str(folder / "notes")}
+    (folder / "notes").mkdir()
     editor = NeovimScreen(
-        ensure_neovim(), parts[0], {"house.py": SAVED}, script(),
-        lua=DARK, size=(COLUMNS, NEOVIM_LINES), variables=variables,
+        ensure_neovim(), folder / "neovim", {"house.py": SAVED}, script(),
+        lua=DARK, size=(COLUMNS, EDITOR_LINES), variables=variables,
     )  # fmt: skip
     try:
-        scene = Scene(Path(str(editor.lua("return vim.fn.getcwd()"))), *parts[1:])
+        scene = scene_beside(folder, Path(str(editor.lua("return vim.fn.getcwd()"))))
         editor.terminal.type(f"O{TYPED}")
         editor.terminal.keys("Enter", "Escape")
-        write_settings(scene)
-        install(scene, "claude")
-        with model_of(scene) as url:
-            return prompt_claude(editor, scene, url), editor.terminal.coloured()
+        shown = prompt_claude(scene)
+        editor.wait("#T.hunks() == 2", "2 hunks")
+        editor.terminal.wait_for("Return the name as a title.")
+        return shown, editor.terminal.coloured()
     finally:
         editor.close()
 
 
-@contextmanager
-def model_of(scene: Scene) -> Iterator[str]:
-    """Serve the model of Claude Code in another thread; yield its address."""
-    path = str(scene.workspace / "house.py")
-    answers = [
-        call("Read", file_path=path),
-        call("Edit", file_path=path, old_string="width + height", new_string="width * height"),
-        call(
-            "Edit", file_path=path, old_string="def label(name):\n",
-            new_string='def label(name):\n    """Return the name as a title."""\n',
-        ),
-        say("The area is a product now, and label has a docstring. Both wait in your editor."),
-    ]  # fmt: skip
-    addresses: queue.Queue[str] = queue.Queue()
-    is_over = threading.Event()
-
-    async def serve() -> None:
-        async with AnthropicMessages(Script(answers)) as model:
-            addresses.put(model.url(""))
-            await asyncio.to_thread(is_over.wait)
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
+def record_helix(folder: Path) -> tuple[str, str]:
+    """Return the coloured screens of Claude Code and of Helix after one prompt."""
+    begin = Start(helix.ensure("25.07"), folder / "helix", "config.toml")
+    (begin.root / ".git").mkdir(parents=True)
+    (begin.root / "house.py").write_text(SAVED)
+    begin.prepare("[]")
+    scene = scene_beside(folder, begin.root)
+    environment = {**begin.environment(), **runtime(scene), "COLORTERM": "truecolor"}
+    size = (COLUMNS, EDITOR_LINES + 2)
+    editor = HelixEditor(
+        Terminal([*begin.helix.command, "house.py"], environment, begin.root, size)
+    )
     try:
-        yield addresses.get()
+        editor.wait_until_ready()
+        editor.insert("O", TYPED)
+        shown = prompt_claude(scene)
+        editor.wait_for_marks("    return width", "def label")
+        editor.go(editor.line_of("    return width"))
+        editor.terminal.wait_for("width * height")
+        return shown, editor.terminal.coloured()
     finally:
-        is_over.set()
-        thread.join()
+        editor.close()
 
 
-def prompt_claude(editor: NeovimScreen, scene: Scene, url: str) -> str:
+def prompt_claude(scene: Scene) -> str:
     """Prompt Claude Code in the folder of the editor; return its screen."""
-    environment = {**environment_of(scene, url), **runtime(scene)}
-    size = (COLUMNS, CLAUDE_LINES)
-    command = [str(claude_code()), "--permission-mode", "default"]
-    terminal = Terminal(command, environment, scene.workspace, size)
-    try:
-        terminal.wait_for("manual mode on")
-        terminal.type("Fix area, and document label.")
-        terminal.wait_for("document label.")
-        terminal.keys("Enter")
-        terminal.wait_for("Both wait in your editor.")
-        editor.wait("#T.hunks() == 2", "2 hunks")
-        editor.terminal.wait_for("Return the name as a title.")
-        terminal.wait(lambda screen: "esc to interrupt" not in str(screen), "the turn is over")
-        return terminal.coloured()
-    finally:
-        terminal.close()
+    write_settings(scene)
+    install(scene, "claude")
+    model = Script(answers(scene.workspace / "house.py"))
+    with model_of(model) as url, claude_beside(scene, url, (COLUMNS, CLAUDE_LINES)) as claude:
+        prompt(claude, PROMPT, END)
+        return claude.coloured()
 
 
 if __name__ == "__main__":
