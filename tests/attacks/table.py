@@ -11,6 +11,7 @@ from tests.attacks import (
     ide_clients,
     isolated_programs,
     keeping,
+    mcp_clients,
     names,
     network,
     reading,
@@ -24,10 +25,11 @@ from tests.attacks.stage import Stage
 
 __all__ = ["ALL", "N_CLASSES", "played", "rows"]
 
-N_CLASSES = 40
+N_CLASSES = 41
 ALL: list[AttackClass] = [CLASSES[number] for number in sorted(CLASSES)]
 _MODULES = (
-    bounds, chat_agents, hook_calls, ide_clients, isolated_programs, keeping, names, network, reading, running, servers, showing, words,
+    bounds, chat_agents, hook_calls, ide_clients, isolated_programs, keeping, mcp_clients, names,
+    network, reading, running, servers, showing, words,
 )  # fmt: skip
 """Modules whose import registers the classes."""
 

@@ -68,3 +68,10 @@ def layer_links_read(put: Put) -> None:
 
     put(changes.__name__, "_kind", kind)
     put("stet.system.system", "System.read_real", system.read_bytes)
+
+
+@weakness
+def hunks_of_all(put: Put) -> None:
+    """Show a client of `stet mcp` the hunks of all agents."""
+    session = "stet.bridges.mcp.mcp_session"
+    put(session, "McpSession._named", lambda self, ids: [self._ledger.hunk(one) for one in ids])
