@@ -24,7 +24,8 @@
     ("t" "Open the chat" stet-chat)
     ("T" "New chat" stet-new-chat)
     ("o" "Open another chat" stet-chats)
-    ("s" "Send the message" stet-send)]]
+    ("s" "Send the message" stet-send)
+    ("A" "Choose who answers" stet-choose-agent)]]
   [["Hunk at point"
     ("y" "Accept" stet-accept)
     ("k" "Reject" stet-reject)

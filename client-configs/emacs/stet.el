@@ -196,6 +196,42 @@ While a turn runs, the message steers it or answers its question."
     (when here
       (let ((save-silently t)) (save-buffer)))))
 
+(defun stet-choose-agent ()
+  "Choose the agent that answers, or its mode, its model or another option."
+  (interactive)
+  (let ((place (and (stet--page-p buffer-file-name) (list :uri (stet--uri)))))
+    (stet--run
+     "stet.agents" place
+     (lambda (agents)
+       (let* ((current (seq-find (lambda (one) (eq (plist-get one :current) t)) agents))
+              (things (append agents (plist-get current :options) nil))
+              (chosen (stet--choose "Who answers" things #'stet--agent-title #'stet--agent-note)))
+         (if (plist-member chosen :values)
+             (stet--choose-option place (plist-get current :name) chosen)
+           (stet--run "stet.chooseAgent"
+                      (append (list :agent (plist-get chosen :name)) place))))))))
+
+(defun stet--agent-title (thing)
+  "Return the title of THING: an agent, or an option of one."
+  (or (plist-get thing :title) (concat (plist-get thing :name) "…")))
+
+(defun stet--agent-note (thing)
+  "Return whether THING, an agent, answers now; or the value of an option."
+  (if-let* ((values (plist-get thing :values)))
+      (let ((now (seq-find (lambda (one) (equal (plist-get one :value) (plist-get thing :current)))
+                           values)))
+        (concat "  " (or (plist-get now :name) "?")))
+    (if (eq (plist-get thing :current) t) "  answers now" "")))
+
+(defun stet--choose-option (place agent option)
+  "Choose a value of OPTION of AGENT in the chat PLACE."
+  (let ((value (stet--choose (plist-get option :name) (append (plist-get option :values) nil)
+                             (lambda (one) (plist-get one :name)))))
+    (stet--run "stet.chooseAgent"
+               (append (list :agent agent :option (plist-get option :id)
+                             :value (plist-get value :value))
+                       place))))
+
 (defun stet-cancel ()
   "Cancel everything that is running."
   (interactive)
@@ -314,6 +350,7 @@ While a turn runs, the message steers it or answers its question."
   "T" #'stet-new-chat
   "o" #'stet-chats
   "s" #'stet-send
+  "A" #'stet-choose-agent
   "q" #'stet-answer
   "v" #'stet-show-context
   "g" #'stet-send-selection

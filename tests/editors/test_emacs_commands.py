@@ -214,6 +214,6 @@ def test_every_command_of_the_map_is_in_the_menu(emacs: Begin) -> None:
                  (push (vector (key-description (vector key)) (symbol-name command)) found))
                  (symbol-function 'stet-command-map)) (vconcat found))"""
     keys = {key for key, command in editor.eval(bound) if command != "stet-menu"}
-    assert len(keys) == 23
+    assert len(keys) == 24
     below = "\n".join(screen[next(n for n, row in enumerate(screen) if "Ask and search" in row) :])
     assert all(re.search(rf"(^|\s){re.escape(key)} [A-Z]", below) for key in keys)

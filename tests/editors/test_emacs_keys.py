@@ -15,7 +15,7 @@ from tests.editors.scripts import GREET, greet_script
 from tests.parts.emacs import ensure
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
-COMMANDS = [*"?arnpyYkcubidltTosqvg/xm"]
+COMMANDS = [*"?arnpyYkcubidltTosAqvg/xm"]
 PREFIXED = sorted(f"C-c x {key}" for key in COMMANDS)
 CHAT = ["C-c C-c", "C-c C-t"]
 REVIEW = {

@@ -243,7 +243,8 @@ def test_classic_keys_are_those_of_the_single_file(neovim: Begin) -> None:
         "\\h",
         "\\o",
         "\\g",
-    }  # for `toggle`, `chats` and `send_selection`, which are new
+        "\\A",
+    }  # for `toggle`, `chats`, `send_selection` and `agent`, which are new
     assert {key for _, key in editor.lua(OWN_MAPS)} == expected
 
 

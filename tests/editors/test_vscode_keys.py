@@ -45,6 +45,7 @@ alt+a t       | openChat    |
 alt+a shift+t | newChat     |
 alt+a o       | listChats   | stet.isRunning
 alt+a s       | send        | stet.isRunning
+alt+a shift+a | chooseAgent | stet.isRunning
 alt+a w       | steer       | stet.turnRunning
 alt+a q       | answer      | stet.isAsking
 alt+a x       | cancel      | stet.turnRunning

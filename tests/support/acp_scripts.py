@@ -54,6 +54,14 @@ class AcpScript:
         }
         return {"agents": {"servers": {"robot": server}}}
 
+    def user_config(self) -> str:
+        """Write the script, and return the user's `config.toml` with the agent `robot`."""
+        server = self.settings()["agents"]["servers"]["robot"]
+        values = {name: server[name] for name in ("profile", "command")}
+        lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
+        env = [f"{name} = {json.dumps(value)}" for name, value in server["env"].items()]
+        return "\n".join(["[agents.servers.robot]", *lines, "[agents.servers.robot.env]", *env, ""])
+
     @property
     def _log(self) -> Path:
         return self.folder / "log.jsonl"

@@ -1,6 +1,7 @@
 // The extension: activation, its commands, the menu of the status bar. START HERE.
 
 import * as vscode from 'vscode';
+import { Agents } from './agents';
 import { Asking, CONTEXT_SCHEME } from './asking';
 import { Badges } from './badges';
 import { Chats } from './chats';
@@ -53,7 +54,7 @@ export function activate(context: vscode.ExtensionContext): void {
     accept, acceptFile, acceptTurn, acceptAll, reject, rejectFile, rejectTurn, rejectAll,
     next, previous, undo, restore, resolve, review, preview, diff: reviewing.diff,
     toggle: decorations.toggle,
-    sendSelection, search, reindex, attach, attached, deadLinks, clearDeadLinks,
+    chooseAgent: new Agents(stet).chooseAgent, sendSelection, search, reindex, attach, attached, deadLinks, clearDeadLinks,
     menu: () => menu(stet),
     restart: () => stet.start(),
     showLog: () => log.show(),
@@ -88,6 +89,7 @@ async function menu(stet: Server): Promise<void> {
     ['$(check-all) Accept All Hunks', 'acceptAll'],
     ['$(book) Open Chat', 'openChat'],
     ['$(history) Chats…', 'listChats'],
+    ['$(hubot) Choose Agent…', 'chooseAgent'],
     ['$(search) Search…', 'search'],
     ['$(attach) Attachments…', 'attached'],
     ['$(eye) Show Context of a Question', 'showContext'],

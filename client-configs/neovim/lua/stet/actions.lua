@@ -22,6 +22,7 @@ return {
   new_chat = function() run('stet.newChat') end,
   chats = chat.list,
   send = chat.send,
+  agent = function() require('stet.agents').choose() end,
   context = ask.show_context,
   attach = function() ask.attach('add') end,
   detach = function() ask.attach('remove') end,

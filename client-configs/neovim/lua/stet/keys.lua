@@ -24,6 +24,7 @@ M.list = {
   { name = 'new_chat', modes = { 'n' }, key = 'T', desc = 'new chat' },
   { name = 'chats', modes = { 'n' }, key = 'o', desc = 'open one of all chats' },
   { name = 'send', modes = { 'n' }, key = 's', desc = 'send what is written in the chat' },
+  { name = 'agent', modes = { 'n' }, key = 'A', desc = 'choose who answers, its mode and its model' },
   { name = 'context', modes = { 'n', 'x' }, key = 'v', desc = 'show what a question would send' },
   { name = 'attach', modes = { 'n' }, key = '+', desc = 'attach this file' },
   { name = 'detach', modes = { 'n' }, key = '-', desc = 'detach this file' },

@@ -13,6 +13,7 @@ from functools import partial
 
 from lsprotocol import types as lsp
 
+from stet.agent.turn import STET
 from stet.lsp import convert
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.comment_runner import CommentLines
@@ -121,7 +122,21 @@ def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
         *_question_actions(state, uri, top, automatic=False),
         command_action("Send message", "stet.send", {"uri": uri}, SOURCE),
         command_action("Start a new chat", "stet.newChat", {}, SOURCE),
+        *_agent_actions(state, uri),
     ]
+
+
+def _agent_actions(state: ServerState, uri: str) -> Iterator[lsp.CodeAction]:
+    """Yield the actions that choose who answers in a chat: each agent of the settings, in an editor
+    without buttons.
+    """
+    servers = state.workspace.settings.agents.servers
+    if servers and state.client.has_buttons:
+        yield command_action("Choose who answers", "stet.chooseAgent", {"uri": uri}, SOURCE)
+    elif servers:
+        for name in (STET, *(one.name for one in servers)):
+            arguments = {"agent": name, "uri": uri}
+            yield command_action(f"Let {name} answer", "stet.chooseAgent", arguments, SOURCE)
 
 
 def _question_actions(
