@@ -68,12 +68,14 @@ def _run(client: ControlClient, command: Sequence[str]) -> int:
     overlays = [Overlay(*map(Path, layers)) for layers in made["overlays"]]
     unavailable = ""
     code = REFUSED
+    early: list[int] = []
+    for number in _FORWARDED:  # before the program runs: such a signal must reach it
+        signal.signal(number, lambda received, _frame: early.append(received))
     try:
-        code = _wait(
-            start_isolated(
-                command, current_folder(), overlays, Path(made["hidden"]), made["session"]
-            )
+        process = start_isolated(
+            command, current_folder(), overlays, Path(made["hidden"]), made["session"]
         )
+        code = _wait(process, early)
     except IsolationUnavailable as error:
         unavailable = str(error)
     try:
@@ -94,8 +96,13 @@ def _run(client: ControlClient, command: Sequence[str]) -> int:
     return code
 
 
-def _wait(process: int) -> int:
-    """Return the exit code of a process; it gets the signals that this process gets."""
+def _wait(process: int, early: Sequence[int]) -> int:
+    """Return the exit code of a process; it gets the signals that this process gets.
+
+    Args:
+        process: The process.
+        early: The signals that this process has received since the start; more may come.
+    """
 
     def forward(number: int, _frame: FrameType | None) -> None:
         os.kill(process, number)
@@ -104,6 +111,8 @@ def _wait(process: int) -> int:
         signal.signal(number, forward)
     for number in _OF_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
+    for received in early:
+        os.kill(process, received)
     _, status = os.waitpid(process, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else _SIGNALLED - code
