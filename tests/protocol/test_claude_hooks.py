@@ -14,6 +14,7 @@ from tests.support.claude_tools import Claude
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import states
 from tests.support.shell import Shell
+from tests.support.unsaved_text import unsaved_editor
 
 TEXT = "one\ntwo\nthree\n"
 
@@ -28,11 +29,7 @@ def shell(tmp_path: Path) -> Shell:
 @pytest.fixture
 async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
     """Start an editor whose buffer of `a.txt` has an unsaved line."""
-    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
-        editor.open("a.txt")
-        editor.change("a.txt", "one\n", "one, unsaved\n")
-        editor.flush()
-        await editor.command("stet.proposals")
+    async with unsaved_editor(shell) as editor:
         yield editor
 
 

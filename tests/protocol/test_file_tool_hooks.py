@@ -9,6 +9,7 @@ from tests.support.editor import FakeEditor
 from tests.support.file_tools import NAMES, FileAgent
 from tests.support.live_turns import states
 from tests.support.shell import Shell
+from tests.support.unsaved_text import proposed, unsaved_editor
 
 TEXT = "one\ntwo\nthree\n"
 every_agent = pytest.mark.parametrize("name", sorted(NAMES))
@@ -28,18 +29,8 @@ def shell(tmp_path: Path) -> Shell:
 @pytest.fixture
 async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
     """Start an editor whose buffer of `a.txt` has an unsaved line."""
-    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
-        editor.open("a.txt")
-        editor.change("a.txt", "one\n", "one, unsaved\n")
-        editor.flush()
-        await editor.command("stet.proposals")
+    async with unsaved_editor(shell) as editor:
         yield editor
-
-
-async def proposed(editor: FakeEditor) -> list[tuple[str, str, str]]:
-    """Return file, kind and new text of each pending hunk."""
-    listed = await editor.command("stet.proposals", {"state": "pending"})
-    return [(item["uri"].rpartition("/")[2], item["kind"], item["new"]) for item in listed]
 
 
 @every_agent

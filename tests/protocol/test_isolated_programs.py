@@ -16,6 +16,7 @@ from tests.conftest import Part
 from tests.parts.isolation import isolation
 from tests.support.editor import FakeEditor
 from tests.support.shell import STET, Shell
+from tests.support.unsaved_text import unsaved_editor
 
 TEXT = "one\ntwo\nthree\n"
 LIVE = "one, unsaved\ntwo\nthree\n"
@@ -39,11 +40,7 @@ def shell(tmp_path: Path, part: Part) -> Shell:
 @pytest.fixture
 async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
     """Start an editor whose buffer of `a.txt` has an unsaved line."""
-    async with FakeEditor.start(shell.folder, env=shell.env, settings=SETTINGS) as editor:
-        editor.open("a.txt")
-        editor.change("a.txt", "one\n", "one, unsaved\n")
-        editor.flush()
-        await editor.command("stet.proposals")
+    async with unsaved_editor(shell, SETTINGS) as editor:
         yield editor
 
 

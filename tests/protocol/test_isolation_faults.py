@@ -11,26 +11,20 @@ import pytest
 from tests.conftest import Part
 from tests.parts.isolation import isolation
 from tests.support.editor import FakeEditor
-from tests.support.isolated_run import Run, texts, wait_for_hunks
+from tests.support.isolated_run import TEXT, Run, numbered_lines, texts, wait_for_hunks
 from tests.support.shell import Screen, Shell
-
-TEXT = "one\ntwo\nthree\nfour\nfive\n"
+from tests.support.unsaved_text import saved_editor
 
 
 @pytest.fixture
 def shell(tmp_path: Path, part: Part) -> Shell:
     part(isolation)
-    shell = Shell.at(tmp_path)
-    shell.write("a.txt", TEXT)
-    shell.write("b.txt", "b\n")
-    return shell
+    return numbered_lines(tmp_path)
 
 
 @pytest.fixture
 async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
-    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
-        editor.open("a.txt")
-        await editor.command("stet.proposals")
+    async with saved_editor(shell) as editor:
         yield editor
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.support.editor import FakeEditor
 from tests.support.patch_tools import PatchAgent
 from tests.support.shell import Shell
+from tests.support.unsaved_text import proposed, unsaved_editor
 
 TEXT = "one\ntwo\nthree\n"
 LIVE = "one, unsaved\ntwo\nthree\n"
@@ -31,18 +32,8 @@ def shell(tmp_path: Path) -> Shell:
 @pytest.fixture
 async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
     """Start an editor whose buffer of `a.txt` has an unsaved line."""
-    async with FakeEditor.start(shell.folder, env=shell.env) as editor:
-        editor.open("a.txt")
-        editor.change("a.txt", "one\n", "one, unsaved\n")
-        editor.flush()
-        await editor.command("stet.proposals")
+    async with unsaved_editor(shell) as editor:
         yield editor
-
-
-async def proposed(editor: FakeEditor) -> list[tuple[str, str, str]]:
-    """Return file, kind and new text of each pending hunk."""
-    listed = await editor.command("stet.proposals", {"state": "pending"})
-    return [(item["uri"].rpartition("/")[2], item["kind"], item["new"]) for item in listed]
 
 
 async def accept_all(editor: FakeEditor) -> None:

@@ -10,6 +10,17 @@ from pathlib import Path
 from tests.support.editor import FakeEditor
 from tests.support.shell import STET, Shell
 
+TEXT = "one\ntwo\nthree\nfour\nfive\n"
+"""The text of `a.txt` in `numbered_lines`."""
+
+
+def numbered_lines(base: Path) -> Shell:
+    """Make a workspace with `a.txt`, which has five lines, and `b.txt`, which has one."""
+    shell = Shell.at(base)
+    shell.write("a.txt", TEXT)
+    shell.write("b.txt", "b\n")
+    return shell
+
 
 class Run:
     """A `stet run` whose script waits where it has the word `WAIT`.
