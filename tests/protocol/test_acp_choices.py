@@ -259,3 +259,37 @@ async def test_message_in_the_chat_waits_for_the_turn_of_another_agent(
         assert (await end_of(editor, second))["agent"] == "robot"
         text = await until(editor, uri, ended(second))
         assert text.index("One.") < text.index("And then?") < text.index("Two.")
+
+
+@pytest.mark.parametrize("takes", [True, False])
+async def test_other_folders_are_sent_to_an_agent_that_takes_them(
+    takes: bool, tmp_path: Path, root: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    of_sessions: dict[str, object] = {"additionalDirectories": {}} if takes else {}
+    capable = {"agentCapabilities": {"sessionCapabilities": of_sessions}}
+    script = scripted(tmp_path, [say("Yes.")], initialize=capable)
+    async with FakeEditor.start([root, other], settings=script.settings()) as editor:
+        await run(editor, "Go.", agent="robot")
+    [begun] = script.received("session/new")
+    assert begun["cwd"] == str(root)
+    assert begun.get("additionalDirectories") == ([str(other)] if takes else None)
+    assert begun["mcpServers"] == []
+
+
+async def test_menu_of_a_chat_offers_the_agents_where_there_are_no_buttons(
+    tmp_path: Path, root: Path
+) -> None:
+    script = scripted(tmp_path, [say("Yes.")])
+    for client, titles in (
+        ("helix", ["Stet: Let stet answer", "Stet: Let robot answer"]),
+        ("helix-master", ["Stet: Choose who answers"]),
+    ):
+        async with FakeEditor.start(root, client=client, settings=script.settings()) as editor:
+            uri = await opened(editor)
+            found = [one.title for one in await editor.actions(uri, "# Stet")]
+            assert found[-len(titles) :] == titles
+            if client == "helix":
+                with pytest.raises(JsonRpcException, match="this editor shows no buttons"):
+                    await editor.command("stet.chooseAgent")

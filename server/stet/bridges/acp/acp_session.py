@@ -263,15 +263,16 @@ class AcpSession:
     async def _begin_session(
         self, connection: AgentConnection, folder: Path, session: Session
     ) -> NewSession | LoadedSession:
+        others = [one.path for one in self._workspace.roots if one.path != folder]
         self.session_id = session.agent_sessions.get(self.agent.name, "")
         self._cost = None  # of a loaded session, what it has cost before is unknown
         if self.session_id and connection.can_load:
             try:
-                return await connection.load_session(folder, self.session_id)
+                return await connection.load_session(folder, others, self.session_id)
             except AgentFailure:
                 if not connection.process.is_running:
                     raise
-        response = await connection.new_session(folder)
+        response = await connection.new_session(folder, others)
         self.session_id, self._cost = response.session_id, 0.0
         return response
 

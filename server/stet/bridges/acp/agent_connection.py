@@ -58,7 +58,7 @@ class AgentConnection:
         assert reader is not None, "all streams are piped"
         assert writer is not None, "all streams are piped"
         self.process = process
-        self.can_load = self.is_broken = False
+        self.can_load = self.is_broken = self._takes_folders = False
         self._agent = agent
         self._methods: list[str] = []
         self._transport = MessageTransport(reader, writer)
@@ -84,6 +84,8 @@ class AgentConnection:
             )
         capable = found.agent_capabilities
         self.can_load = bool(capable and capable.load_session)
+        of_sessions = capable.session_capabilities if capable else None
+        self._takes_folders = bool(of_sessions and of_sessions.additional_directories is not None)
         self._methods = [one.id for one in found.auth_methods or ()]
 
     async def authenticate(self, environ: dict[str, str]) -> None:
@@ -97,22 +99,24 @@ class AgentConnection:
                 await self._request("authenticate", {"methodId": method}, START_SECONDS)
                 return
 
-    async def new_session(self, folder: Path) -> NewSession:
-        """Begin a session in a folder.
+    async def new_session(self, folder: Path, others: Sequence[Path]) -> NewSession:
+        """Begin a session in a folder, with other folders if the agent takes them.
 
         Raises:
             AgentFailure: If the agent fails, or the user must log in first.
         """
-        params = {"cwd": str(folder), "mcpServers": []}
+        params = self._place(folder, others)
         return await self._ask("session_new", params, NewSession)
 
-    async def load_session(self, folder: Path, session_id: str) -> LoadedSession:
+    async def load_session(
+        self, folder: Path, others: Sequence[Path], session_id: str
+    ) -> LoadedSession:
         """Load a session of an earlier run; the agent repeats its messages first.
 
         Raises:
             AgentFailure: If the agent fails, or does not know the session any more.
         """
-        params = {"sessionId": session_id, "cwd": str(folder), "mcpServers": []}
+        params = {"sessionId": session_id, **self._place(folder, others)}
         answer = await self._request("session_load", params, START_SECONDS)
         return self._checked(answer or {}, LoadedSession)
 
@@ -165,6 +169,13 @@ class AgentConnection:
         """End the agent."""
         await self.process.kill()
         await self._connection.close()
+
+    def _place(self, folder: Path, others: Sequence[Path]) -> dict[str, Any]:
+        """Return where a session works, as parameters."""
+        place: dict[str, Any] = {"cwd": str(folder), "mcpServers": []}
+        if self._takes_folders and others:
+            place["additionalDirectories"] = [str(one) for one in others]
+        return place
 
     async def _ask(self, name: str, params: dict[str, Any], form: type[M]) -> M:
         return self._checked(await self._request(name, params, START_SECONDS), form)
