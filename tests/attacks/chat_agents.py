@@ -26,8 +26,8 @@ from tests.support.chat_documents import opened
 
 PLACES = (
     ".env", "sub/../.env", "to-env.txt", "../secret.txt", "sub/../../secret.txt", "to-secret.txt",
-    "up/secret.txt", "up/ws/.env", ".git/HEAD", ".git/hooks/pre-commit", "sub", "a.txt/x", ".", "",
-    "fifo", "sub/\0", "sub/\ud800", "new\x1b[2J.txt", *UNNAMED,
+    "up/secret.txt", "up/../secret.txt", "up/ws/.env", ".git/config", "a.txt\0",
+    ".git/HEAD", ".git/hooks/pre-commit", "sub", "a.txt/x", ".", "", "fifo", "sub/\0", "sub/\ud800", "new\x1b[2J.txt", *UNNAMED,
 )  # fmt: skip
 ELSEWHERE = (
     "/etc/passwd", "/proc/self/environ", "/dev/zero", "/dev/stdin", "a.txt", "../a.txt", "~/x", "//etc/passwd",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
 from tests.attacks.chat_agents import ELSEWHERE, PLACES
@@ -87,7 +87,8 @@ def handshakes(token: str) -> list[tuple[list[tuple[str, str]], str | None, str]
 
 async def enter(seen: Seen, lock: Path) -> int:
     """Connect without the token, with another one, and as a web page."""
-    cases = handshakes(token_of(lock))
+    token = token_of(lock)
+    cases = handshakes(token)
     for headers, origin, path in cases:
         connecting = connect(
             f"ws://127.0.0.1:{lock.stem}{path}",
@@ -97,11 +98,14 @@ async def enter(seen: Seen, lock: Path) -> int:
             proxy=None,
             open_timeout=SECONDS,
         )
-        with suppress(InvalidHandshake, ConnectionClosed, ValueError):
-            async with connecting as connected:
-                await connected.send('{"jsonrpc":"2.0","id":1,"method":"ping"}')
-                await connected.recv()
+        has_token = (HEADER, token) in headers
+        expected = {401} if origin is None else {403} if has_token else {401, 403}
+        try:
+            async with connecting:
                 seen.faults.append(f"let in: {headers} {origin} {path}")
+        except InvalidStatus as refused:
+            if (code := refused.response.status_code) not in expected:
+                seen.faults.append(f"answered {code}: {headers} {origin} {path}")
     return len(cases) + await plain_request(seen, int(lock.stem))
 
 

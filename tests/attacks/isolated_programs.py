@@ -80,7 +80,7 @@ def script(stage: Stage, door: ControlDoor) -> tuple[str, int]:
     stet = " ".join(STET)
     lines = [f"{sys.executable} {attributes}", *SEEN, *LEFT]
     lines += [f"echo x >\"$(printf '{name}')\"" for name in NAMES]
-    for method in DECISIONS:
+    for method in DECISIONS if stage.weakness in {"", "programs_decide"} else ():
         for more in ('"all": true, "protected": true', '"file": "pending.txt"', '"hunk": "h1"'):
             request = f'{{"id": 1, "method": "{method}", "params": [{{{more}}}]}}'
             lines.append(f"{sys.executable} {ask} {folder} '{request}'")
