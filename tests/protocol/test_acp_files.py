@@ -96,7 +96,7 @@ async def test_line_ends_and_byte_order_mark_stay(tmp_path: Path, root: Path) ->
     assert second["content"].removeprefix("\ufeff") == "one\r\n2\r\nthree\r\n"
 
 
-async def test_edit_of_lines_that_the_user_has_changed_is_refused(
+async def test_edit_of_lines_that_the_user_has_changed_waits_as_a_conflict(
     tmp_path: Path, root: Path
 ) -> None:
     path = root / "a.txt"
@@ -112,10 +112,12 @@ async def test_edit_of_lines_that_the_user_has_changed_is_refused(
         editor.flush()
         await editor.command("stet.answer", {"question": question, "choice": "Allow"})
         found = await end_of(editor, turn)
-        assert await editor.command("stet.proposals") == []
+        [item] = await editor.command("stet.proposals")
+        assert (item["state"], item["old"], item["new"]) == ("conflict", "zwei\n", "2\n")
     [error] = script.answers("fs/write_text_file")
     assert error["message"].startswith("The user has changed the same lines of a.txt since then.")
-    assert [one["file"] for one in found["failedEdits"]] == ["a.txt"]
+    assert error["message"].endswith("The user's lines are now:\nzwei\n")
+    assert found["failedEdits"] == []
 
 
 async def test_two_chats_see_only_their_own_hunks(tmp_path: Path, root: Path) -> None:

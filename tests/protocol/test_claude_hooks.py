@@ -126,7 +126,7 @@ async def test_typing_meanwhile_is_merged(editor: FakeEditor, claude: Claude) ->
     await editor.wait_until(lambda: editor.text("a.txt") == "1\ntwo\nthree, typed\n")
 
 
-async def test_edit_of_lines_that_the_user_has_changed_is_not_proposed(
+async def test_edit_of_lines_that_the_user_has_changed_waits_as_a_conflict(
     editor: FakeEditor, claude: Claude
 ) -> None:
     await claude.prompt()
@@ -134,11 +134,17 @@ async def test_edit_of_lines_that_the_user_has_changed_is_not_proposed(
     editor.change("a.txt", "two\n", "zwei\n")
     editor.flush()
     edit = await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
-    assert edit.note.startswith(
-        "Not proposed: The user has changed the same lines of a.txt since then."
-    )
-    assert await proposed(editor) == {}
-    assert (await claude.tool("Read", "a.txt")).text == "one, unsaved\nzwei\nthree\n"
+    [item] = await editor.command("stet.proposals")
+    assert (item["state"], item["old"], item["new"]) == ("conflict", "zwei\n", "2\n")
+    assert f"Your lines wait as {item['hunk']}, in conflict with those of the user" in edit.note
+    assert edit.note.endswith("The user's lines are now:\nzwei\n")
+    more = await claude.tool("Edit", "a.txt", old_string="three", new_string="3")
+    assert "conflict" not in more.note
+    assert list((await proposed(editor)).values()) == ["3\n"]
+    assert (await claude.tool("Read", "a.txt")).text == "one, unsaved\nzwei\n3\n"
+    assert editor.text("a.txt") == "one, unsaved\nzwei\nthree\n"
+    await editor.command("stet.resolve", {"hunk": item["hunk"], "how": "theirs"})
+    await editor.wait_until(lambda: editor.text("a.txt") == "one, unsaved\n2\nthree\n")
 
 
 async def test_two_sessions_see_only_their_own_hunks(

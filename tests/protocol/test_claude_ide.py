@@ -188,18 +188,19 @@ async def test_two_sessions_do_not_see_each_others_pending_text(
         assert await decision(first) == ["FILE_SAVED", "1\ntwo\nthree\n4\n"]
 
 
-async def test_lines_that_the_user_has_changed_are_left_to_claudes_dialogue(
+async def test_lines_that_the_user_has_changed_wait_as_a_conflict(
     shell: Shell, editor: FakeEditor, claude: IdeClient
 ) -> None:
     editor.change("a.txt", "two\n", "zwei\n")
     editor.flush()
     await editor.command("stet.proposals")
     waiting = await claude.open_diff(shell.folder / "a.txt", TEXT.replace("two", "2"))
-    with pytest.raises(IdeRefused, match="The user has changed the same lines"):
-        await decision(waiting)
-    assert await pending(editor) == {}
-    warning = "Claude's edit of a.txt can't be reviewed here: The user has changed the same lines"
-    await editor.wait_until(lambda: warning in str(editor.messages))
+    await editor.wait_until(lambda: "proposed 1 hunk to review" in str(editor.messages))
+    [item] = await editor.command("stet.proposals")
+    assert (item["state"], item["old"], item["new"]) == ("conflict", "zwei\n", "2\n")
+    assert not waiting.done()
+    await editor.command("stet.resolve", {"hunk": item["hunk"], "how": "theirs"})
+    assert await decision(waiting) == ["FILE_SAVED", TEXT.replace("two", "2")]
 
 
 async def test_change_that_the_editor_has_already_is_saved_only_alone(

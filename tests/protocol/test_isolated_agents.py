@@ -78,7 +78,7 @@ async def test_prompt_brings_decisions_and_the_present_text(
     assert await texts(editor) == ["5\n"]
 
 
-async def test_change_that_conflicts_is_named_to_the_agent(
+async def test_conflict_is_named_to_the_agent_with_the_users_lines(
     shell: Shell, editor: FakeEditor
 ) -> None:
     prompt, stop = hook(shell, "UserPromptSubmit"), hook(shell, "Stop")
@@ -91,7 +91,10 @@ async def test_change_that_conflicts_is_named_to_the_agent(
         await run.go()
         await run.ended()
     second = run.output.splitlines()[2]
-    assert "Not proposed: The user has changed the same lines of a.txt" in context(second)
+    [item] = await editor.command("stet.proposals")
+    assert (item["state"], item["old"], item["new"]) == ("conflict", "two, typed\n", "2\n")
+    assert "conflict: the user has edited that text" in context(second)
+    assert "two, typed" in context(second)
     assert run.output.endswith("one\ntwo, typed\nthree\nfour\nfive\n")
     assert await texts(editor) == []
 

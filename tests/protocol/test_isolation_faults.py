@@ -55,7 +55,7 @@ async def test_rejected_hunk_is_not_proposed_again_by_a_later_edit(
     assert await texts(editor) == ["5\n"]
 
 
-async def test_edit_of_lines_that_the_user_has_changed_is_reported(
+async def test_edit_of_lines_that_the_user_has_changed_waits_as_a_conflict(
     shell: Shell, editor: FakeEditor
 ) -> None:
     async with Run.start(shell, "WAIT sed -i s/two/2/ a.txt") as run:
@@ -66,8 +66,9 @@ async def test_edit_of_lines_that_the_user_has_changed_is_reported(
         await run.go()
         code, errors = await run.ended()
     assert code == 0
-    assert "stet: Not proposed: The user has changed the same lines of a.txt" in errors
-    assert await texts(editor) == []
+    assert "1 hunk waits for review" in errors
+    [item] = await editor.command("stet.proposals")
+    assert (item["state"], item["old"], item["new"]) == ("conflict", "two, typed\n", "2\n")
 
 
 async def test_killed_program_has_what_it_wrote_proposed(shell: Shell, editor: FakeEditor) -> None:

@@ -14,6 +14,7 @@ from stet.review.proposal import EditDraft, Hunk, HunkState
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.text.edit import TextChange
 from stet.text.lines import line_ends, split_lines
+from stet.text.merge import merge_partly
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
 from tests.soak.checks import Violation
 from tests.soak.journal import MemoryJournal
@@ -187,6 +188,7 @@ class SharedWorld(SimulatedWorld):
             session.read = None
         else:
             self.counts["written" if hunks else "without a change"] += 1
+            self.counts["in conflict"] += any(one.state is HunkState.CONFLICT for one in hunks)
             session.read = session.written
         finally:
             session.written = None
@@ -288,6 +290,12 @@ class SharedWorld(SimulatedWorld):
         wanted = (words_of(before).keys() - (read - written)) | (written - read)
         has = words_of(text).keys()
         unclear = self._unclear() | moved_words(session.read, before)
+        merged = merge_partly(session.read, before, session.written)
+        assert merged is not None
+        # The session sees the user's lines where both have changed them.
+        unclear |= words_of(
+            "".join(f"{one.base}\n{one.theirs}\n" for one in merged.conflicts)
+        ).keys()
         for each in (session.read, session.written, before, text):
             unclear |= {word for word, n in Counter(WORD.findall(each)).items() if n > 1}
         if wrong := (wanted ^ has) - unclear:

@@ -18,12 +18,15 @@ from stet.review.errors import ReviewError
 from stet.review.feedback import ModelKnowledge, collect_feedback
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.rules import EditRules
-from stet.review.proposal import OPEN, Draft, Hunk, HunkKind, MoveDraft, RemoveDraft
+from stet.review.proposal import OPEN, Draft, Hunk, HunkKind, HunkState, MoveDraft, RemoveDraft
 from stet.review.resolve.pending_view import PendingView, pending_file
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
+from stet.review.tracking.tracked_document import overlap
+from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import line_edit
+from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
-from stet.text.merge import merge
+from stet.text.merge import merge_partly
 from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError
@@ -34,6 +37,8 @@ from stet.workspace.snapshot import NO_TEXT, NotShown
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
+MAX_SHOWN = 4000
+"""The most characters of the user's text in an answer about conflicts."""
 _MAX_TRIES = 10
 """The most attempts to propose a change of a text that the user is changing."""
 
@@ -53,6 +58,22 @@ class SessionText:
 
     text: str | None
     is_live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _PreparedChange:
+    """A change of a file, after the policy check.
+
+    Attributes:
+        draft: The change of lines that the user has not changed; None without such lines.
+        amends: The hunks that it replaces.
+        conflicts: The replacements of lines that the user has changed, with the lines that the
+            session has read.
+    """
+
+    draft: PreparedDraft | RejectedDraft | None
+    amends: tuple[str, ...] = ()
+    conflicts: tuple[tuple[PreparedDraft | RejectedDraft, str], ...] = ()
 
 
 class SessionView:
@@ -172,10 +193,11 @@ class SessionView:
             after: The text that it has written.
 
         Returns:
-            The hunks of the change; empty if the file would not change.
+            The hunks of the change; empty if the file would not change. Lines that the user has
+            changed since are hunks in conflict (`describe_conflicts`).
 
         Raises:
-            ViewError: If a rule refuses, or the user has changed the same lines.
+            ViewError: If a rule refuses, or the user has changed a pending hunk of the session.
         """
         with _errors_for_agents():
             if (gone := self._whole_file_hunk(uri, HunkKind.REMOVE)) is not None:
@@ -187,6 +209,29 @@ class SessionView:
             if (move := self._pending_move(uri)) is not None:
                 uri = move.uri
             return await self._change_or_create(uri, before, after)
+
+    async def describe_conflicts(self, hunks: Sequence[Hunk]) -> str:
+        """Return sentences for the agent about hunks in conflict, with the user's lines, or "".
+
+        Secrets are marks, and long texts are cut.
+        """
+        found = [hunk for hunk in hunks if hunk.state is HunkState.CONFLICT]
+        snapshot = self._workspace.snapshot()
+        redactor = redactor_of(snapshot)
+
+        def shown(text: str) -> str:
+            return (redactor.redact(text).text if redactor else text)[: MAX_SHOWN // len(found)]
+
+        def describe() -> str:
+            return "\n".join(
+                f"The user has changed the same lines of {snapshot.name_of(hunk.uri)} since then. "
+                f"Your lines wait as {hunk.id}, in conflict with those of the user, who decides: "
+                f"don't make this edit again. The user's lines are now:\n"
+                f"{shown(hunk.old)}"
+                for hunk in found
+            )
+
+        return await asyncio.to_thread(describe) if found else ""
 
     async def delete(self, uri: str) -> tuple[Hunk, ...]:
         """Propose that a file goes to the trash; pending hunks of the session for it are withdrawn.
@@ -264,14 +309,9 @@ class SessionView:
             view = reader.pending_view(document)
             name = reader.snapshot().name_of(uri)
             inspect = self._proposer.rules.prefetch_status((document.uri,))
-            prepared, amends = await asyncio.to_thread(
-                self._prepare, view, before, after, name, inspect
-            )
-            if not reader.is_current(document, view):
-                continue
-            if prepared is None:
-                return ()
-            return self._proposer.propose_prepared(prepared, position="write", amends=amends)
+            change = await asyncio.to_thread(self._prepare, view, before, after, name, inspect)
+            if reader.is_current(document, view):
+                return self._propose_change(change)
         raise ViewError(f"{uri} is being changed by the user. Read the file again later.")
 
     def _prepare(
@@ -281,28 +321,69 @@ class SessionView:
         after: str,
         name: str,
         inspect: Callable[[], EditRules],
-    ) -> tuple[PreparedDraft | RejectedDraft | None, tuple[str, ...]]:
-        """Return the change of a view, and the hunks that it replaces. For a worker thread.
+    ) -> _PreparedChange:
+        """Return the change of a view. For a worker thread.
 
         Raises:
-            ViewError: If the user has changed the same lines.
+            ViewError: If the user has changed a pending hunk of the session.
         """
         after = with_line_ends_of(before, after)
-        wanted = after if view.text == before else merge(before, view.text, after)
-        if wanted is None:
-            raise ViewError(
-                f"The user has changed the same lines of {name} since then. Nothing was proposed: "
-                "read the file again and make the change in its present text."
-            )
-        edit = line_edit(split_lines(view.text), split_lines(wanted))
+        merged = merge_partly(before, view.text, after)
+        places = [] if merged is None else [view.live_place(*one[:2]) for one in merged.conflicts]
+        if merged is None or None in places:
+            raise ViewError(_same_lines(name))
+        edit, rules = line_edit(split_lines(view.text), split_lines(merged.text)), inspect()
+        conflicts = tuple(
+            (self._prepare_lines(view, name, place, one.theirs, rules), one.base)
+            for one, place in zip(merged.conflicts, places, strict=True)
+            if place is not None
+        )
         if not edit.replacements:
-            return None, ()
+            return _PreparedChange(None, (), conflicts)
         amendment = view.amended(edit)
         turn = self._proposer.reader.turn.id
         repeated = view.repeated(amendment.edit, turn, amendment.hunks)
-        summary = f"{self.agent}: edit {name}"
-        draft = self._proposer.edit_draft(view.live, name, amendment.edit, summary)
-        return prepare_or_reject(draft, inspect()), (*amendment.hunks, *repeated)
+        draft = self._proposer.edit_draft(view.live, name, amendment.edit, self._summary(name))
+        prepared = prepare_or_reject(draft, rules)
+        if isinstance(prepared, PreparedDraft) and any(
+            place is not None and overlap(place, (hunk.old_start, hunk.old_end))
+            for place in places
+            for hunk in prepared.authorized.hunks
+        ):
+            raise ViewError(_same_lines(name))
+        return _PreparedChange(prepared, (*amendment.hunks, *repeated), conflicts)
+
+    def _prepare_lines(
+        self, view: PendingView, name: str, place: tuple[int, int], new: str, rules: EditRules
+    ) -> PreparedDraft | RejectedDraft:
+        """Return the replacement of lines of the live text (0-based, half-open)."""
+        at = range_of(view.live.lines, *place)
+        start, end = view.live.offset_at(at.start), view.live.offset_at(at.end)
+        edit = TextEdit((Replacement(start, end, new),))
+        draft = self._proposer.edit_draft(view.live, name, edit, self._summary(name))
+        return prepare_or_reject(draft, rules)
+
+    def _summary(self, name: str) -> str:
+        return f"{self.agent}: edit {name}"
+
+    def _propose_change(self, change: _PreparedChange) -> tuple[Hunk, ...]:
+        """Propose a change as a whole, or nothing of it.
+
+        Raises:
+            ToolError: If a rule or the ledger refuses.
+        """
+        made: list[Hunk] = []
+        try:
+            for prepared, base in change.conflicts:
+                made += self._proposer.propose_prepared(prepared, position="write", base=base)
+            if (draft := change.draft) is not None:
+                amends = change.amends
+                made += self._proposer.propose_prepared(draft, position="write", amends=amends)
+        except ToolError:
+            for hunk in made:
+                self._withdraw(hunk)
+            raise
+        return tuple(sorted(made, key=lambda hunk: hunk.range))
 
     async def _create(self, uri: str, text: str) -> tuple[Hunk, ...]:
         self._check_free(uri)
@@ -364,6 +445,14 @@ class SessionView:
             # The agent reads on its own: its context is the workspace.
             rules = replace(rules, editable=self.is_ours)
         return Proposer(reader, rules)
+
+
+def _same_lines(name: str) -> str:
+    """Return the sentence for the agent about an edit that can't be merged."""
+    return (
+        f"The user has changed the same lines of {name} since then. Nothing was proposed: "
+        "read the file again and make the change in its present text."
+    )
 
 
 def with_line_ends_of(before: str, after: str) -> str:

@@ -27,8 +27,10 @@ from stet.review.rebase import catch_up
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
+from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
+from stet.text.lines import whole_lines
 
 _Place = tuple[int, int]
 
@@ -106,6 +108,72 @@ def propose_lines(
     store.notify(document.uri)
     ids = {**made, **staying}
     return [ids[_place_of(hunk)] for hunk in authorized.hunks]
+
+
+def propose_conflict(
+    store: HunkStore, draft: EditDraft, prepared: PreparedDraft, base: str
+) -> str | None:
+    """Add the replacement of lines that the user has changed since the agent read them.
+
+    The hunk leads from `base` to the agent's lines, so it is in conflict as long as the user's
+    lines can't be merged with it. If the place has a conflict of the agent already, its base is
+    the older one.
+
+    Args:
+        store: The store for the hunks.
+        draft: The replacement of the user's lines by the agent's lines.
+        prepared: The replacement after the policy check.
+        base: The lines that the agent has read.
+
+    Returns:
+        The id of the hunk; None if the agent has only undone its change.
+
+    Raises:
+        HunkOverlap: As `propose_lines`.
+    """
+    document, replaced = draft.document, draft.edit.replacements[0]
+    tracked = store.ensure_tracked(document)
+    if document.version is None:
+        catch_up(store, tracked, document.text)
+    place = _line_from(document, replaced.start), _line_from(document, replaced.end)
+    for one in tracked.overlapping(place):
+        is_of_chat = store[one.hunk].chat == draft.chat and one.merged is None
+        if is_of_chat and (one.first, one.end) == place:
+            base = one.base
+    anchor = Anchor("", tracked.lines, place, base, replaced.text)
+    anchor.read_changed(tracked.lines)
+    place = anchor.first, anchor.end
+    old = tuple(document.lines[slice(*place)])
+    lines = LineHunk(place[0], old, place[0], whole_lines(replaced.text))
+    gone = _conflicting_hunks(store, tracked, [lines], draft, ())
+    if base == replaced.text:
+        closed = [store.close_hunk(store[one], HunkState.WITHDRAWN, WITHDRAWN) for one in gone]
+        store.save(*closed, anchors_of=document.uri)
+        store.notify(document.uri)
+        return None
+    anchor.hunk = hunk_id = f"h{_number(store, 1)}"
+    closed = [_close_replaced(store, tracked, one, [(place, hunk_id)]) for one in gone]
+    proposal = store.proposal_id(draft.turn, document.uri)
+    at = range_of(document.lines, *place)
+    hunk = new_hunk(draft, at, base, replaced.text, prepared.authorized.caution)
+    hunk = replace_hunk(
+        hunk,
+        id=hunk_id,
+        proposal=proposal,
+        group=f"{proposal}@{hunk_id}",
+        reason=_reason(hunk.reason, draft, hunk_id, closed),
+    )
+    store.register([hunk])
+    tracked.add_changed(anchor)
+    store.save(*closed, hunk, anchors_of=document.uri)
+    store.notify(document.uri)
+    return hunk_id
+
+
+def _line_from(document: TextDocument, offset: int) -> int:
+    """Return the line that begins at an offset; at the end of the text, the line after."""
+    at = document.position_at(offset)
+    return at.line + (at.character > 0)
 
 
 def _prepare_slot(

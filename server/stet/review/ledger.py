@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from stet.review.errors import EditInFlight, WrongHunkState
 from stet.review.hunk_creation import (
+    propose_conflict,
     propose_create,
     propose_lines,
     propose_move,
@@ -103,6 +104,23 @@ class ReviewLedger:
         else:
             made = [propose_remove(store, draft, prepared)]
         return tuple(self.hunk(hunk_id) for hunk_id in made)
+
+    def propose_conflict(self, prepared: PreparedDraft, base: str) -> tuple[Hunk, ...]:
+        """Add the replacement of lines that the user has changed since the agent read them.
+
+        Args:
+            prepared: The authorized replacement of the user's lines by the agent's.
+            base: The lines that the agent has read.
+
+        Returns:
+            The hunk, which is in conflict; none if the agent has only undone its change.
+
+        Raises:
+            HunkOverlap: As `propose`.
+        """
+        assert isinstance(prepared.draft, EditDraft), "only an edit has lines"
+        hunk_id = propose_conflict(self._store, prepared.draft, prepared, base)
+        return () if hunk_id is None else (self.hunk(hunk_id),)
 
     def _check_amended(self, hunk_ids: Iterable[str]) -> None:
         """Check that hunks can be amended.

@@ -34,6 +34,62 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
     return Merger(base, theirs).merge(ours)
 
 
+class MergeConflict(NamedTuple):
+    """Lines that both sides have changed in different ways.
+
+    Attributes:
+        first: The first of the user's lines, 0-based.
+        end: The line after the last of them.
+        base: The old lines.
+        theirs: The agent's version of these lines.
+    """
+
+    first: int
+    end: int
+    base: str
+    theirs: str
+
+
+class PartialMerge(NamedTuple):
+    """A merged text that has the user's lines where the sides conflict.
+
+    Attributes:
+        text: The whole text.
+        conflicts: The conflicts, in order of place.
+    """
+
+    text: str
+    conflicts: tuple[MergeConflict, ...] = ()
+
+
+def merge_partly(base: str, ours: str, theirs: str) -> PartialMerge | None:
+    """Merge as `merge` does, but leave the user's lines where the sides conflict.
+
+    If both sides add lines at one place, the user's lines come first, and there is no conflict.
+
+    Args:
+        base: The old text.
+        ours: The user's version of the text.
+        theirs: The agent's version of the text.
+
+    Returns:
+        The merged text and the conflicts; None if line ends can't be merged.
+    """
+    if (whole := merge(base, ours, theirs)) is not None:
+        return PartialMerge(whole)
+    lines, conflicts = whole_lines(base), list[MergeConflict]()
+    made = _merge_lines(
+        lines, _side(lines, whole_lines(ours)), _side(lines, whole_lines(theirs)), conflicts
+    )
+    if made is None:
+        return None
+    ended = _with_all_ends(made[0], ours, theirs, base)
+    text = "".join(ended)
+    if "\r" in text and whole_lines(text) != tuple(ended):
+        return None
+    return PartialMerge(text, tuple(conflicts))
+
+
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class Merger:
     """A merge that is repeated while the user types: the agent's changes are computed once.
@@ -133,9 +189,13 @@ def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[s
     return ends
 
 
-def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> tuple[list[str], bool] | None:
+def _merge_lines(
+    base: Sequence[str], ours: _Side, theirs: _Side, conflicts: list[MergeConflict] | None = None
+) -> tuple[list[str], bool] | None:
     """Return the merged lines, and whether one of them is mixed; a line that is not the last may
     lack its line end.
+
+    Conflicts are added to `conflicts`; without this list, the first one ends the merge with None.
     """
     made: list[str] = []
     is_mixed = False
@@ -165,11 +225,35 @@ def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> tuple[list[
             same_size = all(len(hunk.old) == len(hunk.new) for hunk in both)
             settled = _resolve(stretch, theirs.ends, same_size=same_size)
             if settled is None:
-                return None
+                if conflicts is None:
+                    return None
+                settled = [*stretch.ours], False
+                if stretch.base:
+                    is_last = our_first + len(stretch.ours) == len(ours.lines)
+                    conflicts.append(_conflict(stretch, our_first, ours.ends, is_last=is_last))
+                else:
+                    settled[0].extend(_converted(stretch.theirs, ours.ends))
             made += settled[0]
             is_mixed |= settled[1]
         done = end
     return made, is_mixed
+
+
+def _conflict(
+    stretch: _Stretch, first: int, ends: dict[str, str], *, is_last: bool
+) -> MergeConflict:
+    """Return the conflict of a stretch.
+
+    Args:
+        stretch: The lines.
+        first: The first of the user's lines, 0-based.
+        ends: The user's conversion of line ends.
+        is_last: Whether the stretch is at the end of the user's text.
+    """
+    base, theirs = ("".join(_converted(lines, ends)) for lines in (stretch.base, stretch.theirs))
+    if theirs and not line_end(theirs) and not is_last:
+        theirs += line_end(stretch.ours[-1]) if stretch.ours else "\n"
+    return MergeConflict(first, first + len(stretch.ours), base, theirs)
 
 
 def _overlapping_hunks(

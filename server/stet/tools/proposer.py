@@ -103,6 +103,7 @@ class Proposer:
         *,
         position: str,
         amends: tuple[str, ...] = (),
+        base: str | None = None,
     ) -> tuple[Hunk, ...]:
         """Propose an edit that was prepared (`prepare_or_reject`) for the current text.
 
@@ -110,6 +111,8 @@ class Proposer:
             prepared: The prepared edit, or its rejection.
             position: The edit's position, for the report of a refusal.
             amends: Pending hunks of this conversation that the edit contains and replaces.
+            base: The lines that the agent has read, if the user has changed them since: the hunk is
+                then in conflict (`ReviewLedger.propose_conflict`).
 
         Raises:
             ToolError: If a rule or the ledger refuses.
@@ -121,6 +124,8 @@ class Proposer:
             if prepared.authorized.protected:
                 prepared = prepared.with_caution(self.explain_source(name))
             try:
+                if base is not None:
+                    return self.reader.ledger.propose_conflict(prepared, base)
                 snapshot = self.reader.snapshot()
                 prepared = rebase_onto_blocks(prepared, snapshot)
                 real = prepared.draft.document if isinstance(prepared.draft, EditDraft) else None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.text.merge import Merger, merge
+from stet.text.merge import MergeConflict, Merger, PartialMerge, merge, merge_partly
 
 CLEAN = {
     "a line each": ("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n"),
@@ -116,3 +116,34 @@ def test_a_merger_gives_the_same_for_every_text_of_the_user() -> None:
         merge(merger.base, ours, merger.theirs) for ours in texts
     ]
     assert merger == Merger("f(a, b)\n", "f(a, c)\n")
+
+
+PARTLY = {
+    "a conflict beside clean changes": (
+        ("a\nb\nc\nd\n", "a\nB\nc\nd\n", "a\nX\nc\nD\n"),
+        PartialMerge("a\nB\nc\nD\n", (MergeConflict(1, 2, "b\n", "X\n"),)),
+    ),
+    "lines added by both": (
+        ("a\nb\n", "a\nmine\nb\n", "a\nits\nb\n"),
+        PartialMerge("a\nmine\nits\nb\n"),
+    ),
+    "lines that the user has removed": (
+        ("a\nb\nc\n", "a\nc\n", "a\nX\nc\n"),
+        PartialMerge("a\nc\n", (MergeConflict(1, 1, "b\n", "X\n"),)),
+    ),
+    "a last line without a line end": (
+        ("a\nb", "a\nB", "a\nX"),
+        PartialMerge("a\nB", (MergeConflict(1, 2, "b", "X"),)),
+    ),
+    "line ends that the user has converted": (
+        ("a\nb\nc\n", "a\r\nB\r\nc\r\n", "a\nX\nc\n"),
+        PartialMerge("a\r\nB\r\nc\r\n", (MergeConflict(1, 2, "b\r\n", "X\r\n"),)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("texts", "merged"), PARTLY.values(), ids=PARTLY)
+def test_partial_merge_has_the_users_lines_at_a_conflict(
+    texts: tuple[str, str, str], merged: PartialMerge
+) -> None:
+    assert merge_partly(*texts) == merged

@@ -10,6 +10,7 @@ from acp.schema import ReadTextFileRequest, WriteTextFileRequest
 
 from stet.agent.turn import Mode
 from stet.bridges.session_view import SessionView, ViewError, with_line_ends_of
+from stet.review.proposal import Hunk
 from stet.text.lines import split_lines
 from stet.tools.tool_errors import FailedEdit
 from stet.workspace.names import PathRefused
@@ -93,17 +94,25 @@ class AgentFiles:
         """Propose what the agent writes.
 
         Raises:
-            RequestError: If a rule refuses, or the user has changed the same lines.
+            RequestError: If a rule refuses, or the user has changed the same lines: they wait in
+                conflict, and an answer without an error has no place for the user's lines.
         """
         located = await self._located(request.path)
         try:
-            await self._propose(located, request.content)
+            hunks = await self._propose(located, request.content)
         except ViewError as error:
             if len(self.failed) < MAX_FAILED:
                 self.failed.append(FailedEdit(located.name, "", str(error)))
             raise RequestError(-32603, str(error)) from error
+        if conflicts := await self._view.describe_conflicts(hunks):
+            raise RequestError(-32603, conflicts)
 
-    async def _propose(self, located: Located, content: str) -> None:
+    async def _propose(self, located: Located, content: str) -> tuple[Hunk, ...]:
+        """Propose what the agent writes; return the hunks.
+
+        Raises:
+            ViewError: If a rule refuses.
+        """
         if self._mode is not Mode.AGENT:
             raise ViewError("The user has only asked a question: don't change files.")
         if len(content) > MAX_TEXT:
@@ -119,9 +128,10 @@ class AgentFiles:
             text = with_line_ends_of(before, text)
             text = _BOM + text if before.startswith(_BOM) else text
             before = self._bases.get(located.uri, before)
-        await self._view.write(located.uri, before, text)
+        hunks = await self._view.write(located.uri, before, text)
         # What the user types is not in the agent's text, which is the base of its next edit.
         self._bases[located.uri] = text
+        return hunks
 
     async def _located(self, path: str) -> Located:
         """Return the file of the workspace that a path means, also by links.

@@ -347,7 +347,8 @@ class HookSession:
             view = await self._view.read(located.uri)
             if view is not None:
                 await self._redirect(located, view)
-        return self._proposed(located, hunks)
+        conflicts = await self._view.describe_conflicts(hunks)
+        return " ".join(filter(None, (self._proposed(located, hunks), conflicts)))
 
     def _proposed(self, located: Located, hunks: tuple[Hunk, ...]) -> str:
         """Record the hunks of a file; return a sentence for the agent."""

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.review.tracking.tracked_span import range_of
@@ -20,7 +21,7 @@ from stet.text.diff import changes_between, diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextChange, TextEdit
 from stet.text.large_document import LargeDocument
-from stet.text.lines import whole_lines
+from stet.text.lines import split_lines, whole_lines
 from stet.text.normalized_text import NormalizedText, normalize_text
 from stet.text.position import Range
 from stet.text.render import mark_lines, number_lines
@@ -129,6 +130,19 @@ class PendingView:
         if self._with_others(found) == view_edit.apply(self.text):
             return found
         return Amendment(self.edit.compose(view_edit), tuple(hunk.id for hunk in self.hunks))
+
+    def live_place(self, first: int, end: int) -> tuple[int, int] | None:
+        """Return lines of the view (0-based, half-open) as lines of the live text.
+
+        None if the view shows a hunk there, or if the text has blocks of other programs.
+        """
+        starts = [0, *accumulate(map(len, split_lines(self.text)))]
+        place = Replacement(starts[first], starts[end], "")
+        if self.live.real is not None or self.touched(TextEdit((place,))):
+            return None
+        found = self._without_others(place, ())
+        start, last = (self.live.position_at(at) for at in (found.start, found.end))
+        return start.line + (start.character > 0), last.line + (last.character > 0)
 
     def hunks_of(self, edit: TextEdit) -> list[tuple[Range, str]]:
         """Return the places and new texts of the hunks of an edit of the live text."""

@@ -151,6 +151,11 @@ class Anchor(TrackedSpan):
         self._read_lines(lines)
         return True
 
+    def read_changed(self, lines: Sequence[str]) -> None:
+        """Read lines that have changed since the agent read them, without those added at edges."""
+        self._is_due = True
+        _ = self.refresh(lines)
+
     def _read_lines(self, lines: Sequence[str]) -> None:
         """Read the anchor's lines and their neighbours."""
         self._is_due = self._is_touched = False

@@ -96,6 +96,11 @@ class TrackedDocument:
         self.live.insert(at, anchor)
         self._by_hunk[anchor.hunk] = anchor
 
+    def add_changed(self, anchor: Anchor) -> None:
+        """Add a live anchor of lines that the user has changed (`Anchor.read_changed`)."""
+        self.add(anchor)
+        self._find_bases((anchor,))
+
     def settle(self, anchor: Anchor) -> None:
         """Add the anchor of a hunk that has just been decided; it replaces the earlier anchor."""
         anchor.restore_span(anchor.span, self.lines)

@@ -1,0 +1,258 @@
+"""What a session writes over lines that the user has changed since the session has read them."""
+
+import asyncio
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stet.bridges.session_view import MAX_SHOWN, SessionText, SessionView, ViewError
+from stet.review.proposal import HunkState
+from stet.text.diff import changes_between
+from stet.text.edit import TextChange
+from stet.text.lines import split_lines
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit
+from tests.support.review_harness import ReviewHarness
+from tests.support.review_pictures import check_picture
+from tests.support.workspaces import make_workspace
+
+PATH = "/ws/a.txt"
+A = f"file://{PATH}"
+TEXT = "one\ntwo\nthree\nfour\n"
+
+
+class SharedPage(ReviewHarness):
+    """An open document in a workspace, with a session of another agent."""
+
+    def __init__(self, text: str = TEXT) -> None:
+        super().__init__(text, A)
+        self.workspace = make_workspace({PATH: text}, opened={PATH: text})
+        self._turns = count(1)
+        self.view = self.session("claude-1")
+
+    def session(self, chat: str) -> SessionView:
+        agent = chat.partition("-")[0]
+        return SessionView(self.workspace, self.ledger, lambda: next(self._turns), agent, chat)
+
+    def follow(self, *changes: TextChange) -> None:
+        edits = tuple(
+            WireEdit(
+                one.range.start.line, one.range.start.character,
+                one.range.end.line, one.range.end.character, one.text,
+            )
+            for one in changes
+        )  # fmt: skip
+        version = (self.workspace.version(A) or 0) + 1
+        self.workspace.apply(Modification(ModificationKind.CHANGED, A, version, edits=edits))
+        super().follow(*changes)
+
+    def change(self, old: str, new: str) -> None:
+        """Replace text as the user; `old` occurs once."""
+        assert self.text.count(old) == 1
+        self.apply(*changes_between(self.text, self.text.replace(old, new)))
+
+    async def write(self, old: str, new: str, *, read: str = TEXT) -> list[str]:
+        """Replace text that the session has read; return the states of the hunks."""
+        hunks = await self.view.write(A, read, read.replace(old, new))
+        return [str(hunk.state) for hunk in hunks]
+
+
+async def test_lines_that_both_have_changed_become_a_conflict_beside_other_hunks() -> None:
+    page = SharedPage()
+    page.change("two", "zwei")
+    assert await page.write("two\nthree\nfour", "2\nthree\n4") == ["conflict", "pending"]
+    check_picture(
+        page,
+        """
+          one
+        ~ two
+        ! zwei
+        + 2
+          three
+        - four
+        + 4
+        """,
+    )
+    assert page.text == TEXT.replace("two", "zwei")
+    assert await page.view.read(A) == SessionText("one\nzwei\nthree\n4\n", is_live=False)
+
+
+async def test_agent_is_sent_the_users_lines() -> None:
+    page = SharedPage()
+    page.change("two", "zwei")
+    hunks = await page.view.write(A, TEXT, TEXT.replace("two", "2"))
+    assert await page.view.describe_conflicts(hunks) == (
+        "The user has changed the same lines of a.txt since then. Your lines wait as h1, in "
+        "conflict with those of the user, who decides: don't make this edit again. The user's "
+        "lines are now:\nzwei\n"
+    )
+
+
+async def test_conflict_ends_with_the_lines_that_the_agent_had_read() -> None:
+    page = SharedPage()
+    page.change("two", "zwei")
+    assert await page.write("two", "2") == ["conflict"]
+    page.change("zwei", "two")
+    check_picture(
+        page,
+        """
+          one
+        - two
+        + 2
+          three
+          four
+        """,
+    )
+
+
+async def test_later_edit_of_the_agents_lines_replaces_its_conflict() -> None:
+    page = SharedPage()
+    page.change("two", "zwei")
+    assert await page.write("two", "2") == ["conflict"]
+    assert await page.write("2", "II", read=TEXT.replace("two", "2")) == ["conflict"]
+    assert page.states == ["superseded", "conflict"]
+    page.change("zwei", "two")
+    now = page.ledger.hunk("h2")
+    assert (now.state, now.old, now.new) == (HunkState.PENDING, "two\n", "II\n")
+
+
+async def test_agent_that_undoes_its_edit_ends_the_conflict() -> None:
+    page = SharedPage()
+    page.change("two", "zwei")
+    assert await page.write("two", "2") == ["conflict"]
+    assert await page.write("2", "two", read=TEXT.replace("two", "2")) == []
+    assert page.states == ["withdrawn"]
+    assert page.text == TEXT.replace("two", "zwei")
+
+
+async def test_edit_of_the_users_lines_replaces_the_conflict() -> None:
+    page = SharedPage()
+    page.change("two", "zwei")
+    assert await page.write("two", "2") == ["conflict"]
+    assert await page.write("zwei", "zwei, 2", read=page.text) == ["pending"]
+    assert page.states == ["superseded", "pending"]
+
+
+async def test_user_ends_the_conflict_with_either_text() -> None:
+    page = SharedPage()
+    page.change("two", "zwei")
+    page.change("four", "vier")
+    assert await page.write("two\nthree\nfour", "2\nthree\n4") == ["conflict", "conflict"]
+    page.ledger.take_mine("h1")
+    page.ledger.take_theirs("h2")
+    page.accept("h2")
+    assert page.states == ["rejected", "accepted"]
+    assert page.text == "one\nzwei\nthree\n4\n"
+
+
+async def test_lines_that_the_user_has_removed_are_a_conflict() -> None:
+    page = SharedPage()
+    page.change("two\n", "")
+    assert await page.write("two", "2") == ["conflict"]
+    assert page.text == "one\nthree\nfour\n"
+    page.ledger.take_theirs("h1")
+    page.accept("h1")
+    assert page.text == "one\n2\nthree\nfour\n"
+
+
+async def test_lines_that_both_add_in_one_place_are_no_conflict() -> None:
+    page = SharedPage()
+    page.change("two\n", "two\nadded\n")
+    assert await page.write("two\n", "two\nalso\n") == ["pending"]
+    page.accept()
+    assert page.text == "one\ntwo\nadded\nalso\nthree\nfour\n"
+
+
+async def test_pending_hunk_that_the_user_has_changed_is_not_replaced() -> None:
+    page = SharedPage()
+    assert await page.write("two", "2") == ["pending"]
+    page.ledger.amend("h1", "zwei\n")
+    with pytest.raises(ViewError, match="has changed the same lines of"):
+        await page.write("2", "II", read=TEXT.replace("two", "2"))
+    assert page.states == ["pending"]
+    assert page.ledger.hunk("h1").new == "zwei\n"
+
+
+async def test_edit_of_rejected_lines_does_not_bring_them_back_unnoticed() -> None:
+    page = SharedPage()
+    assert await page.write("two", "2") == ["pending"]
+    page.ledger.reject("h1")
+    page.change("four", "vier")
+    seen = TEXT.replace("two", "2")
+    assert await page.write("three", "3", read=seen) == ["pending"]
+    assert await page.write("2", "II", read=seen.replace("three", "3")) == ["conflict"]
+    check_picture(
+        page,
+        """
+          one
+        @@ h1 rejected
+        @@ h3
+        ~ 2
+        ! two
+        + II
+        @@ h2
+        - three
+        + 3
+          vier
+        """,
+    )
+
+
+async def test_secrets_of_the_user_are_marks_in_what_the_agent_is_sent() -> None:
+    page = SharedPage()
+    key = "AKIA" + "QWERTYUIOPASDFGH"
+    page.change("two", f"key = '{key}'")
+    hunks = await page.view.write(A, TEXT, TEXT.replace("two", "2"))
+    note = await page.view.describe_conflicts(hunks)
+    assert "The user's lines are now:\nkey = '" in note
+    assert key not in note
+
+
+async def test_long_text_of_the_user_is_cut() -> None:
+    page = SharedPage()
+    page.change("two", "zwei " * MAX_SHOWN)
+    hunks = await page.view.write(A, TEXT, TEXT.replace("two", "2"))
+    assert len(await page.view.describe_conflicts(hunks)) < MAX_SHOWN + 300
+
+
+async def test_conflict_takes_the_place_of_another_session() -> None:
+    page = SharedPage()
+    other = page.session("codex-1")
+    page.change("two", "zwei")
+    await other.write(A, page.text, page.text.replace("zwei", "dos"))
+    assert await page.write("two", "2") == ["conflict"]
+    assert page.states == ["superseded", "conflict"]
+
+
+words = st.sampled_from(["a", "b c", "d = 1", "e, f", ""])
+lines = st.lists(words.map("{}\n".format), max_size=6)
+
+
+@given(base=lines, ours=lines, theirs=lines, last=st.sampled_from(["", "end"]))
+@settings(max_examples=150, deadline=None)
+def test_nothing_of_the_user_is_written_over_and_nothing_of_the_agent_is_lost(
+    base: list[str], ours: list[str], theirs: list[str], last: str
+) -> None:
+    mine = [f"my {line}" if line not in base else line for line in ours]
+    its = [f"its {line}" if line not in base else line for line in theirs]
+    read, typed, written = ("".join((*each, last)) for each in (base, mine, its))
+    page = SharedPage(read)
+    page.apply(*changes_between(read, typed))
+    try:
+        hunks = asyncio.run(page.view.write(A, read, written))
+    except ViewError:  # a conflict and another change are in one gap
+        assert (page.text, page.hunks) == (typed, ())
+        return
+    assert page.text == typed
+    for line in its:
+        if line not in base:
+            assert line in typed or any(line in hunk.proposed for hunk in hunks)
+    places = [(hunk.range.start, hunk.range.end) for hunk in page.hunks]
+    assert places == sorted(places)
+    pending = [hunk.id for hunk in hunks if hunk.state is HunkState.PENDING]
+    accepted = page.ledger.edit_of(page.document, pending).apply(typed)
+    left = split_lines(accepted)
+    for line in mine:
+        if line not in base:
+            assert left.count(line) >= mine.count(line)
