@@ -22,6 +22,7 @@ from tests.attacks.seen import Seen
 from tests.attacks.stage import Stage
 from tests.support.file_tools import NAMES, ToolNames
 
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 CLAUDE = ToolNames("Read", "Write", "file_path", "old_string", "new_string", "content")
 AGENTS = {"claude": CLAUDE, **NAMES}
 PATCH_ARGUMENTS = {"codex": "command", "opencode": "patchText"}
@@ -204,7 +205,7 @@ def make_workspace(stage: Stage) -> None:
     37, "hooks and control socket", least=150, weakness="anywhere",
     others=(
         "links_followed", "nothing_protected", "mixed_patches",
-        *(("anyone_answered",) if os.geteuid() == 0 else ()),
+        *(("anyone_answered",) if IS_ROOT else ()),
     ),
 )  # fmt: skip
 async def hook_calls(stage: Stage) -> Result:
@@ -382,7 +383,7 @@ async def other_user(seen: Seen, path: Path) -> int:
     The second time the folder and the socket are open to all, as on a badly configured system: only
     the kernel's answer about the peer protects the socket.
     """
-    if os.geteuid() != 0:
+    if not IS_ROOT:
         return 0
     command = [sys.executable, "-I", "-c", _OTHER_USER, path.name]
     modes = {one: stat.S_IMODE(one.stat().st_mode) for one in (path.parent, path)}
