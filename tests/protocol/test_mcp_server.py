@@ -140,6 +140,25 @@ async def test_sessions_see_their_own_pending_text_only(shell: Shell, editor: Fa
         assert refused.startswith(f"you have not proposed '{made['hunks'][0]}'")
 
 
+async def test_file_is_merged_with_what_was_typed_since_it_was_read(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    async with connected(shell) as client:
+        read = (await call(client, "read_file", path="a.txt"))["text"]
+        assert read == LIVE
+        editor.change("a.txt", "three\n", "drei\n")
+        editor.flush()
+        new = read.replace("one", "1").replace("three", "3")
+        made = await call(client, "propose_file", path="a.txt", content=new)
+        items = {item["hunk"]: item for item in await editor.command("stet.proposals")}
+        assert [items[one]["state"] for one in made["hunks"]] == ["pending", "conflict"]
+        assert [items[one]["old"] for one in made["hunks"]] == ["one, unsaved\n", "drei\n"]
+        assert made["report"].endswith("The user's lines are now:\ndrei\n")
+        again = await call(client, "propose_file", path="a.txt", content=new)
+        assert again["hunks"] == []
+    assert editor.text("a.txt") == LIVE.replace("three", "drei")
+
+
 async def test_wait_for_review_reports_progress_and_the_decisions(
     shell: Shell, editor: FakeEditor
 ) -> None:

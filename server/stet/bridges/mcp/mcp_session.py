@@ -20,7 +20,7 @@ from stet.bridges.mcp.mcp_tools import (
     SearchArguments,
     WaitArguments,
 )
-from stet.bridges.session_view import SessionText, SessionView, ViewError
+from stet.bridges.session_view import SessionText, SessionView, ViewError, with_line_ends_of
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import STET, Hunk, HunkState
 from stet.search.word_search import Searcher
@@ -44,6 +44,8 @@ MAX_LINES, MAX_CHARACTERS = 2000, 200_000
 MAX_SESSIONS = 64
 """The most sessions; the oldest is forgotten."""
 MAX_SELECTION = 10_000
+MAX_BASES = 100
+"""The most files whose text as read is remembered; a later read or write renews it."""
 _RESERVED = frozenset({STET, "imported"})
 _SESSION = re.compile(r"[0-9a-f]{8,64}")
 _WAITING = frozenset({HunkState.PENDING, HunkState.SENT, HunkState.CONFLICT})
@@ -140,6 +142,7 @@ class McpSession:
         self._workspace = workspace
         self._ledger = ledger
         self._searcher = searcher
+        self._bases: dict[str, str] = {}  # by URI, what the agent has last read or written
 
     async def run(self, tool: str, arguments: McpArguments) -> object:
         """Run a tool with valid arguments; return its result.
@@ -163,6 +166,7 @@ class McpSession:
         located = self._located(given.path)
         shown = await self._text_of(located)
         assert shown.text is not None
+        self._remember(located.uri, shown.text)
         text = await self._redacted(shown.text)
         lines = split_lines(text)
         n_lines = len(lines) - (lines[-1] == "")
@@ -188,6 +192,7 @@ class McpSession:
             summary=given.summary,
         )
         report = await edit_file(call, self._context())
+        self._bases.pop(located.uri, None)  # the agent knows the edit, and perhaps nothing else
         return await self._proposed(located, before, report.strip())
 
     async def _file(self, given: FileArguments) -> object:
@@ -199,9 +204,21 @@ class McpSession:
         is_new = shown.text is None
         if refusal := await self._view.refusal(located.uri, is_new=is_new):
             raise McpRefused(refusal)
-        await self._view.write(located.uri, shown.text, given.content)
+        # What the user has typed since the agent has read the file is merged.
+        base = None if shown.text is None else self._bases.get(located.uri, shown.text)
+        hunks = await self._view.write(located.uri, base, given.content)
+        self._remember(located.uri, with_line_ends_of(base or "", given.content))
         report = f"{'The new file' if is_new else 'The text of'} {located.name} waits for the user."
+        if conflicts := await self._view.describe_conflicts(hunks):
+            report = f"{report} {conflicts}"
         return await self._proposed(located, before, report)
+
+    def _remember(self, uri: str, text: str) -> None:
+        """Note the text that the agent has read or written."""
+        self._bases.pop(uri, None)
+        self._bases[uri] = text
+        if len(self._bases) > MAX_BASES:
+            del self._bases[next(iter(self._bases))]
 
     async def _proposed(self, located: Located, before: frozenset[str], report: str) -> object:
         """Return the new hunks of a file, and the check of the text with all pending hunks."""
