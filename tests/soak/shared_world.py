@@ -189,6 +189,7 @@ class SharedWorld(SimulatedWorld):
         else:
             self.counts["written" if hunks else "without a change"] += 1
             self.counts["in conflict"] += any(one.state is HunkState.CONFLICT for one in hunks)
+            self._note_buried()
             session.read = session.written
         finally:
             session.written = None

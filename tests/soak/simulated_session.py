@@ -12,7 +12,7 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
-from stet.text.lines import split_lines
+from stet.text.lines import split_lines, without_end
 from tests.soak.simulated_document import words_of
 
 T = TypeVar("T")
@@ -62,13 +62,14 @@ def ids_in(text: str) -> set[str]:
 
 
 def moved_words(before: str, after: str) -> set[str]:
-    """Return the words of lines that are at another place after a change."""
-    changes = diff_lines(split_lines(before), split_lines(after))
-    gone = {word for one in changes for word in words_of("".join(one.old))}
+    """Return the words of lines that are at another place after a change, with any line ends."""
+    old, new = ([without_end(line) for line in split_lines(text)] for text in (before, after))
+    changes = diff_lines(old, new)
+    gone = {word for one in changes for word in words_of("\n".join(one.old))}
     return {
         word
         for one in changes
-        for word in words_of("".join(one.new)).keys() - words_of("".join(one.old)).keys()
+        for word in words_of("\n".join(one.new)).keys() - words_of("\n".join(one.old)).keys()
         if word in gone
     }
 

@@ -21,6 +21,7 @@ from stet.review.policy.rules import EditRules
 from stet.review.proposal import OPEN, Draft, Hunk, HunkKind, HunkState, MoveDraft, RemoveDraft
 from stet.review.resolve.pending_view import PendingView, pending_file
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
+from stet.review.tracking.relocation import find_lines
 from stet.review.tracking.tracked_document import overlap
 from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import line_edit
@@ -329,14 +330,15 @@ class SessionView:
         """
         after = with_line_ends_of(before, after)
         merged = merge_partly(before, view.text, after)
-        places = [] if merged is None else [view.live_place(*one[:2]) for one in merged.conflicts]
-        if merged is None or None in places:
+        found = [] if merged is None else [view.live_place(*one[:2]) for one in merged.conflicts]
+        places = [place for place in found if place is not None]
+        if merged is None or len(places) < len(found):
             raise ViewError(_same_lines(name))
+        places = _with_moved_lines(places, [one.base for one in merged.conflicts], view.live.lines)
         edit, rules = line_edit(split_lines(view.text), split_lines(merged.text)), inspect()
         conflicts = tuple(
             (self._prepare_lines(view, name, place, one.theirs, rules), one.base)
             for one, place in zip(merged.conflicts, places, strict=True)
-            if place is not None
         )
         if not edit.replacements:
             return _PreparedChange(None, (), conflicts)
@@ -346,7 +348,7 @@ class SessionView:
         draft = self._proposer.edit_draft(view.live, name, amendment.edit, self._summary(name))
         prepared = prepare_or_reject(draft, rules)
         if isinstance(prepared, PreparedDraft) and any(
-            place is not None and overlap(place, (hunk.old_start, hunk.old_end))
+            overlap(place, (hunk.old_start, hunk.old_end))
             for place in places
             for hunk in prepared.authorized.hunks
         ):
@@ -445,6 +447,25 @@ class SessionView:
             # The agent reads on its own: its context is the workspace.
             rules = replace(rules, editable=self.is_ours)
         return Proposer(reader, rules)
+
+
+def _with_moved_lines(
+    places: Sequence[tuple[int, int]], bases: Sequence[str], lines: Sequence[str]
+) -> list[tuple[int, int]]:
+    """Return the places of conflicts; where the user has only moved the lines, the new place.
+
+    Args:
+        places: The places of the conflicts (0-based, half-open).
+        bases: The lines that the session has read, for each conflict.
+        lines: The lines of the live text.
+    """
+    moved = [find_lines(base, lines) for base in bases]
+    return [
+        place
+        if there is None or any(overlap(there, other) for other in (*places, *moved[:at]) if other)
+        else there
+        for at, (place, there) in enumerate(zip(places, moved, strict=True))
+    ]
 
 
 def _same_lines(name: str) -> str:

@@ -78,6 +78,23 @@ async def test_lines_that_both_have_changed_become_a_conflict_beside_other_hunks
     assert await page.view.read(A) == SessionText("one\nzwei\nthree\n4\n", is_live=False)
 
 
+async def test_lines_that_the_user_has_moved_are_changed_in_their_new_place() -> None:
+    text = "alpha one\nbravo two\ncharlie three\ndelta four\n"
+    page = SharedPage(text)
+    page.apply_lines((0, 1, ""), (3, 3, "alpha one\n"))
+    assert await page.write("alpha one", "ALPHA ONE", read=text) == ["pending"]
+    check_picture(
+        page,
+        """
+          bravo two
+          charlie three
+          delta four
+        - alpha one
+        + ALPHA ONE
+        """,
+    )
+
+
 async def test_agent_is_sent_the_users_lines() -> None:
     page = SharedPage()
     page.change("two", "zwei")

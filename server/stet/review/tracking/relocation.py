@@ -456,8 +456,16 @@ def relocate(anchor: Anchor, lines: Sequence[str]) -> tuple[int, int] | None:
 
     Return None for an insertion, and if the base is not distinctive or not found exactly once.
     """
-    wanted = with_one_end(whole_lines(anchor.base))
-    if anchor.is_insertion or not is_distinctive(wanted):
+    return None if anchor.is_insertion else find_lines(anchor.base, lines)
+
+
+def find_lines(text: str, lines: Sequence[str]) -> tuple[int, int] | None:
+    """Return the place of the lines of a text, with any line ends.
+
+    Return None if the text is not distinctive or not found exactly once.
+    """
+    wanted = with_one_end(whole_lines(text))
+    if not is_distinctive(wanted):
         return None
     places = find_line_runs(with_one_end(lines), wanted)
     return (places[0], places[0] + len(wanted)) if len(places) == 1 else None
