@@ -25,6 +25,7 @@ from stet.review.tracking.relocation import find_lines
 from stet.review.tracking.tracked_document import overlap
 from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import line_edit
+from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
 from stet.text.merge import merge_partly
@@ -212,10 +213,7 @@ class SessionView:
             return await self._change_or_create(uri, before, after)
 
     async def describe_conflicts(self, hunks: Sequence[Hunk]) -> str:
-        """Return sentences for the agent about hunks in conflict, with the user's lines, or "".
-
-        Secrets are marks, and long texts are cut.
-        """
+        """Return sentences for the agent about conflicts, with the user's lines cut, or ""."""
         found = [hunk for hunk in hunks if hunk.state is HunkState.CONFLICT]
         snapshot = self._workspace.snapshot()
         redactor = redactor_of(snapshot)
@@ -336,6 +334,12 @@ class SessionView:
             raise ViewError(_same_lines(name))
         places = _with_moved_lines(places, [one.base for one in merged.conflicts], view.live.lines)
         edit, rules = line_edit(split_lines(view.text), split_lines(merged.text)), inspect()
+        if merged.conflicts:  # if the conflict ends, the edit is as it was made
+            then = TextDocument(view.live.uri, before)
+            made = line_edit(split_lines(before), split_lines(after))
+            whole = self._proposer.edit_draft(then, name, made, self._summary(name))
+            if isinstance(refused := prepare_or_reject(whole, rules), RejectedDraft):
+                return _PreparedChange(refused)
         conflicts = tuple(
             (self._prepare_lines(view, name, place, one.theirs, rules), one.base)
             for one, place in zip(merged.conflicts, places, strict=True)

@@ -1,14 +1,17 @@
 """What a session writes over lines that the user has changed since the session has read them."""
 
 import asyncio
+from dataclasses import replace
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from stet.bridges.session_view import MAX_SHOWN, SessionText, SessionView, ViewError
 from stet.review.proposal import HunkState
+from stet.settings.values import Settings
 from stet.text.diff import changes_between
 from stet.text.edit import TextChange
 from stet.text.lines import split_lines
@@ -25,9 +28,9 @@ TEXT = "one\ntwo\nthree\nfour\n"
 class SharedPage(ReviewHarness):
     """An open document in a workspace, with a session of another agent."""
 
-    def __init__(self, text: str = TEXT) -> None:
+    def __init__(self, text: str = TEXT, settings: Settings | None = None) -> None:
         super().__init__(text, A)
-        self.workspace = make_workspace({PATH: text}, opened={PATH: text})
+        self.workspace = make_workspace({PATH: text}, opened={PATH: text}, settings=settings)
         self._turns = count(1)
         self.view = self.session("claude-1")
 
@@ -173,6 +176,24 @@ async def test_lines_that_the_user_has_removed_are_a_conflict() -> None:
     assert page.text == "one\n2\nthree\nfour\n"
 
 
+async def test_edit_follows_lines_that_the_user_has_moved() -> None:
+    read = "one\n\n    value = compute(one, two)\n\nthree\n"
+    page = SharedPage(read)
+    page.apply(*changes_between(read, "one\n\n\nthree\n    value = compute(one, two)\n"))
+    assert await page.write("one, two", "2", read=read) == ["pending"]
+    page.accept()
+    assert page.text == "one\n\n\nthree\n    value = compute(2)\n"
+
+
+async def test_rules_hold_for_the_edit_as_it_was_made() -> None:
+    edit = replace(Settings().edit, can_delete=False)
+    page = SharedPage(settings=replace(Settings(), edit=edit))
+    page.change("two\n", "")
+    with pytest.raises(ViewError):
+        await page.write("two", "2")
+    assert page.hunks == ()
+
+
 async def test_lines_that_both_add_in_one_place_are_no_conflict() -> None:
     page = SharedPage()
     page.change("two\n", "two\nadded\n")
@@ -247,7 +268,7 @@ lines = st.lists(words.map("{}\n".format), max_size=6)
 
 
 @given(base=lines, ours=lines, theirs=lines, last=st.sampled_from(["", "end"]))
-@settings(max_examples=150, deadline=None)
+@limits(max_examples=150, deadline=None)
 def test_nothing_of_the_user_is_written_over_and_nothing_of_the_agent_is_lost(
     base: list[str], ours: list[str], theirs: list[str], last: str
 ) -> None:
