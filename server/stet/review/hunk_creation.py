@@ -26,9 +26,8 @@ from stet.review.proposal import (
 from stet.review.rebase import catch_up
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.relocation import relocate
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
-from stet.review.tracking.tracked_span import LineSpan, range_of
+from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
 from stet.text.lines import whole_lines
@@ -143,9 +142,6 @@ def propose_conflict(
             base = one.base
     anchor = Anchor("", tracked.lines, place, base, replaced.text)
     anchor.read_changed(tracked.lines)
-    found = None if anchor.current else relocate(anchor, tracked.lines)
-    if found is not None and not tracked.overlapping(found):  # the user has moved the lines
-        anchor.restore_span(LineSpan(*found, is_lost=False), tracked.lines)
     place = anchor.first, anchor.end
     old = tuple(document.lines[slice(*place)])
     lines = LineHunk(place[0], old, place[0], whole_lines(replaced.text))

@@ -176,15 +176,6 @@ async def test_lines_that_the_user_has_removed_are_a_conflict() -> None:
     assert page.text == "one\n2\nthree\nfour\n"
 
 
-async def test_edit_follows_lines_that_the_user_has_moved() -> None:
-    read = "one\n\n    value = compute(one, two)\n\nthree\n"
-    page = SharedPage(read)
-    page.apply(*changes_between(read, "one\n\n\nthree\n    value = compute(one, two)\n"))
-    assert await page.write("one, two", "2", read=read) == ["pending"]
-    page.accept()
-    assert page.text == "one\n\n\nthree\n    value = compute(2)\n"
-
-
 async def test_rules_hold_for_the_edit_as_it_was_made() -> None:
     edit = replace(Settings().edit, can_delete=False)
     page = SharedPage(settings=replace(Settings(), edit=edit))
