@@ -247,6 +247,8 @@ async def test_call_is_refused_with_a_sentence(shell: Shell, editor: FakeEditor)
 
 
 async def test_secret_is_a_mark_that_an_edit_may_keep(shell: Shell, editor: FakeEditor) -> None:
+    while (await editor.command("stet.status"))["index"]["state"] != "ready":
+        continue  # the search has no result before
     async with connected(shell) as client:
         text = (await call(client, "read_file", path="keys.py"))["text"]
         assert KEY not in text

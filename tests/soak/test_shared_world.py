@@ -140,6 +140,18 @@ BROKEN_ONCE: dict[str, tuple[int, tuple[Op, ...]]] = {
             ("type_and_undo", 31517753),
         ),
     ),
+    "a hunk was joined with the last line": (
+        1008727,
+        (
+            ("write_by_session", 214833051),
+            ("type_near", 889747370),
+            ("write_by_session", 385674352),
+            ("type_near", 733822214),
+            ("write_by_session", 1060973639),
+            ("write_by_session", 940759044),
+            ("type_near", 552137335),
+        ),
+    ),
 }
 
 

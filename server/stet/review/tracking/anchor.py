@@ -210,9 +210,9 @@ class Anchor(TrackedSpan):
         """
         if self._is_lost:
             return None
+        # A last line that has lost its line end would be joined with text after it.
+        is_joined = self.first == self.end == len(lines) and bool(lines[-1])
         if self._gap_neighbours is not None and not self.current:
-            # A last line that has lost its line end would be joined with an insertion after it.
-            is_joined = self.first == self.end == len(lines) and bool(lines[-1])
             return None if is_joined else self._inserted_text()
         if self._merger is None:
             self._merger = Merger(self.base, self.proposed)
@@ -220,7 +220,7 @@ class Anchor(TrackedSpan):
             return self.merged  # a conflict as before, or an empty text
         found = self._merger.merge_detailed(self.current)
         self.is_mixed = found is not None and found.is_mixed
-        merged = None if found is None else found.text
+        merged = None if found is None or (is_joined and found.text) else found.text
         if merged and self.end < len(lines) and not line_end(merged):
             merged += line_end(self.current) or "\n"  # no longer at the end of the text
         return merged
