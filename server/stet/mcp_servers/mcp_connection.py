@@ -343,6 +343,8 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     Raises:
         RecursionError: If the line is nested so deeply that it can't be parsed.
     """
+    if not line.lstrip().startswith(b"{"):
+        return None
     try:
         message = json.loads(line, parse_constant=_refuse_constant)
     except ValueError:
