@@ -63,6 +63,14 @@ HEAVY = [
 ]
 
 
+def test_root_has_no_files_but_documents_and_settings() -> None:
+    found = {path.name for path in ROOT.iterdir() if path.is_file() and path.name[0] != "."}
+    assert {name for name in found if not name.endswith((".md", ".toml"))} == {
+        "LICENSE",
+        "Makefile",
+    }
+
+
 def test_no_file_has_more_than_500_lines() -> None:
     long = [
         f"{path.relative_to(ROOT)}: {n}"
