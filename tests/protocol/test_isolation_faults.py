@@ -42,6 +42,22 @@ async def test_hunks_come_while_the_program_runs_and_typing_is_merged(
     assert editor.text("a.txt") == TEXT.replace("one", "one, typed")
 
 
+async def test_typing_in_a_file_that_was_opened_later_is_merged(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    editor.write(shell.folder / "c.txt", TEXT)
+    async with Run.start(shell, "WAIT sed -i s/five/5/ c.txt") as run:
+        await run.begun()
+        editor.open("c.txt")
+        editor.change("c.txt", "one\n", "one, typed\n")
+        editor.flush()
+        await editor.command("stet.proposals")  # the text is known
+        await run.go()
+        assert (await run.ended())[0] == 0
+    assert await texts(editor) == ["5\n"]
+    assert editor.text("c.txt") == TEXT.replace("one", "one, typed")
+
+
 async def test_rejected_hunk_is_not_proposed_again_by_a_later_edit(
     shell: Shell, editor: FakeEditor
 ) -> None:

@@ -69,7 +69,10 @@ class IsolatedSession:
             OSError: If a layer can't be written.
         """
         await self.view.begin_turn()
-        await self._note_documents()
+        for path, uri in self._open_files():
+            with suppress(ViewError):
+                if (view := await self.view.read(uri)) is not None:
+                    self._texts[path] = view.text
         snapshot, texts = self._workspace.snapshot(), dict(self._texts)
         if not await asyncio.to_thread(_seed, snapshot, self._folders, texts):
             self._warn(
@@ -101,7 +104,8 @@ class IsolatedSession:
     async def collect(self, *, is_end: bool) -> None:
         """Propose what the program has changed; `is_end`: whether it or its turn has ended."""
         async with self._lock:
-            await self._note_documents()
+            for path, _ in self._open_files():
+                await self._note_disk_text(path)  # the user may save the file soon
             for path in self._failed if is_end else ():
                 self._files.scan_again(path)
             snapshot = self._workspace.snapshot()
@@ -130,18 +134,19 @@ class IsolatedSession:
                     changed[path] = self._texts[path] = view.text
         return changed
 
-    async def _note_documents(self) -> None:
-        """Note the texts of the documents that were opened since the last look.
+    def _open_files(self) -> list[tuple[Path, str]]:
+        """Return the paths and URIs of the files that were opened since the last look.
 
-        What the program changes is compared with this text. It does not matter if the program has
-        read a later one that the user has saved: both sides of the merge then have that change.
+        What the program changes is compared with the text that it sees: that of the editor if the
+        file was open at the start, else that of the disk. It does not matter if the program has
+        read a later text that the user has saved: both sides of the merge then have that change.
         """
+        found = []
         for document in self._workspace.snapshot().documents.values():
             path = path_of(document.uri)
             if path is not None and path not in self._texts and self.view.is_ours(document.uri):
-                with suppress(ViewError):
-                    if (view := await self.view.read(document.uri)) is not None:
-                        self._texts[path] = view.text
+                found.append((path, document.uri))
+        return found
 
     async def _propose(self, changes: Sequence[ChangedFile]) -> None:
         """Propose changes; a file that is deleted here and created there is moved."""
@@ -191,8 +196,12 @@ class IsolatedSession:
             status = await asyncio.to_thread(system.stat, path)
             if status is not None and status.mtime > self._began:
                 self._warn(f"{self._name(path)} changed on the disk at the same time: check it.")
-            self._texts[path] = await asyncio.to_thread(_disk_text, system, path)
+            await self._note_disk_text(path)
         return self._texts[path]
+
+    async def _note_disk_text(self, path: Path) -> None:
+        system = self._workspace.snapshot().system
+        self._texts[path] = await asyncio.to_thread(_disk_text, system, path)
 
     def _uri(self, path: Path) -> str:
         try:
