@@ -13,9 +13,12 @@ T = TypeVar("T")
 
 LONGEST_FIRST = (
     "tests/fuzz/test_fuzz.py",
+    "tests/editors/test_vscode_steps.py",
+    "tests/editors/test_vscode_decisions.py",
     "tests/editors/test_vscode_scenario.py",
     "tests/editors/test_vscode_extension.py",
     "tests/editors/test_first_minutes.py",
+    "tests/editors/test_first_accept.py",
     "tests/e2e/test_small_model_fixes.py",
     "tests/e2e/test_documentation.py",
     "tests/soak/test_lives.py",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.long
 FAILS_ONCE = """
     mark = pathlib.Path(__file__).with_name({name!r})
     if not mark.exists():
