@@ -17,6 +17,7 @@ HELIX = '[[language]]\nname = "markdown"\n'
 def shell(tmp_path: Path) -> Shell:
     """Make a shell whose home has everything that Stet writes, and files of the user."""
     shell = Shell.at(tmp_path)
+    shell.env["PATH"] = ""  # an editor that is found would write a log of its own
     home, config = tmp_path / "home", tmp_path / "CONFIG"
     (config / "stet").mkdir(parents=True)
     (config / "stet" / "config.toml").write_text("[agent]\nmaxIterations = 7\n")
