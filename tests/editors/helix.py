@@ -121,9 +121,9 @@ class HelixEditor:
     def key(self, key: str) -> None:
         """Press one of Stet's keys, after the backslash."""
         self.terminal.keys("\\")
-        self.terminal.wait_for("stet.cancel")
+        self.terminal.wait_for("stet.newChat")
         self.terminal.keys(key)
-        self.terminal.wait_until_gone("stet.cancel")
+        self.terminal.wait_until_gone("stet.newChat")
 
     def insert(self, key: str, text: str) -> None:
         """Press a key that starts insert mode, paste a text and leave insert mode.
