@@ -334,7 +334,7 @@ class SessionView:
             raise ViewError(_same_lines(name))
         places = _with_moved_lines(places, [one.base for one in merged.conflicts], view.live.lines)
         edit, rules = line_edit(split_lines(view.text), split_lines(merged.text)), inspect()
-        if merged.conflicts:  # if the conflict ends, the edit is as it was made
+        if merged.conflicts:  # a conflict may end later: the whole edit must be allowed
             then = TextDocument(view.live.uri, before)
             made = line_edit(split_lines(before), split_lines(after))
             whole = self._proposer.edit_draft(then, name, made, self._summary(name))

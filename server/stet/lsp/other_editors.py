@@ -151,9 +151,10 @@ class OtherEditors:
         ]
 
     def _hunks_in(self, uri: str) -> Iterable[tuple[OtherEditor, WaitingHunk]]:
+        key = canonical(uri)
         for editor in self._editors.values():
             for hunk in editor.hunks:
-                if canonical(hunk.uri) == canonical(uri):
+                if canonical(hunk.uri) == key:
                     yield editor, hunk
 
     async def _watch(self, server: "Descriptor") -> None:

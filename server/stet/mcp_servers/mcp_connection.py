@@ -336,7 +336,7 @@ class McpConnection:
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
-    """Return a message, or None if the line is none.
+    """Return the message of a line, or None if the line has no message.
 
     An answer that is nested too deeply is returned without its result, and is a failure then.
 

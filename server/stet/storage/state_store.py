@@ -174,13 +174,15 @@ class StateStore:
         Returns:
             The state of this server and of those; an empty state if none has left any.
         """
-        with self._lock:
-            database = None if self._missed.is_any else self._usable_database()
-            try:
-                if database is not None and database.adopt():
-                    return database.load(self._system.now())
-            except StoreError as fault:
-                log.warning("the hunks of another editor could not be taken over: %s", fault)
+        try:
+            with self._lock:
+                database = None if self._missed.is_any else self._usable_database()
+                if database is None or not database.adopt():
+                    return RestoredState()
+            # The event loop may write meanwhile: reading has a connection of its own.
+            return database.load(self._system.now())
+        except StoreError as fault:
+            log.warning("the hunks of another editor could not be taken over: %s", fault)
         return RestoredState()
 
     def persist_turn(self, row: TurnRow) -> None:

@@ -203,8 +203,8 @@ class ChatController:
         """Send the text under the user's last heading; return the id of the turn that answers.
 
         The text answers the pending question of the chat's turn, steers the running turn, or begins
-        a turn, which waits for a turn of another agent to end. The text is the editor's at the time of this call, or the disk's if the document is
-        not open.
+        a turn, which waits for a turn of another agent to end. The text is the editor's at the time
+        of this call, or the disk's if the document is not open.
 
         Args:
             chat: The id of the conversation.
