@@ -47,11 +47,18 @@ async def ask(editor: FakeEditor, prompt: str, **arguments: Any) -> str:
 
 
 async def end_of(editor: FakeEditor, turn: str) -> Any:
-    """Return the finished turn as `stet.turn` answers it."""
-    found = await editor.command("stet.turn", {"turn": turn})
-    title = f"Stet: {found['prompt']}"
-    await editor.wait_until(lambda: _ended(editor, title))
-    return await editor.command("stet.turn", {"turn": turn})
+    """Return the finished turn as `stet.turn` answers it, after the end of its progress.
+
+    A turn that ends before the editor has answered `window/workDoneProgress/create` has no progress.
+    """
+    while True:
+        # Read before the request: the awaited message may arrive together with the answer.
+        arrived = editor.n_news
+        found = await editor.command("stet.turn", {"turn": turn})
+        is_over = found["state"] not in ("queued", "running", "waiting")
+        if is_over and not _is_in_progress(editor, f"Stet: {found['prompt']}"):
+            return found
+        await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
 
 
 async def run(editor: FakeEditor, prompt: str, **arguments: Any) -> Any:
@@ -96,8 +103,8 @@ async def wait_for_states(editor: FakeEditor, **wanted: str) -> None:
         await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
 
 
-def _ended(editor: FakeEditor, title: str) -> bool:
-    """Tell whether the last progress of that title has ended."""
+def _is_in_progress(editor: FakeEditor, title: str) -> bool:
+    """Tell whether the last progress of that title has begun and not ended."""
     shown = [reports for reports in editor.progress_reports.values() if reports]
     reports = [one for one in shown if getattr(one[0], "title", "") == title]
-    return bool(reports) and getattr(reports[-1][-1], "kind", "") == "end"
+    return bool(reports) and getattr(reports[-1][-1], "kind", "") != "end"
