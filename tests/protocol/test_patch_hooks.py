@@ -166,6 +166,26 @@ async def test_moved_file_is_one_hunk_and_its_change_another(
     assert sorted(await proposed(editor)) == [("b.txt", "move", ""), ("b.txt", "replace", "RED\n")]
 
 
+async def test_rejected_move_is_not_restored_while_another_move_waits(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    await agent.patch("*** Update File: b.txt", "*** Move to: c.txt", "@@", " red")
+    [first] = await editor.command("stet.proposals", {"state": "pending"})
+    await editor.command("stet.reject", first["hunk"])
+    await agent.prompt("Another name.")
+    await agent.patch("*** Update File: b.txt", "*** Move to: d.txt", "@@", " red")
+    [second] = await editor.command("stet.proposals", {"state": "pending"})
+    with pytest.raises(Exception, match=f"Reject {second['hunk']} first"):
+        await editor.command("stet.restore", first["hunk"])
+    await editor.command("stet.reject", second["hunk"])
+    await editor.command("stet.restore", first["hunk"])
+    await editor.command("stet.accept", first["hunk"])
+    await editor.wait_until((shell.folder / "c.txt").exists)
+    assert not {"b.txt", "d.txt"} & saved(shell).keys()
+
+
 async def test_file_that_is_moved_and_changed_at_once_is_a_new_and_a_removed_one(
     shell: Shell, editor: FakeEditor
 ) -> None:

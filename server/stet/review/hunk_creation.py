@@ -352,11 +352,16 @@ def _register(
 
 def _close_earlier(store: HunkStore, hunk: Hunk) -> list[Hunk]:
     """Close and return the live hunks of the same kind for the same file."""
-    live = [h for h in store.of_file(hunk.uri) if h.kind is hunk.kind and h.state in LIVE]
+    live = _same_file_hunks(store, hunk)
     for other in live:
         if other.state is HunkState.SENT:
             raise HunkOverlap(store.current(other))
     return [store.close_hunk(h, HunkState.SUPERSEDED, superseded_by(hunk.id)) for h in live]
+
+
+def _same_file_hunks(store: HunkStore, hunk: Hunk) -> list[Hunk]:
+    """Return the live hunks of the same kind for the same file."""
+    return [h for h in store.of_file(hunk.uri) if h.kind is hunk.kind and h.state in LIVE]
 
 
 def _whole_file_hunk(
@@ -401,6 +406,11 @@ def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
     tracked = store.tracked(hunk.uri)
     is_superseded = hunk.state is HunkState.SUPERSEDED
     gone = _close_replacing(store, hunk, tracked) if is_superseded else []
+    if not is_superseded and not is_line_hunk(hunk) and (others := _same_file_hunks(store, hunk)):
+        raise WrongHunkState(
+            f"{hunk_id} can't be restored: its file already waits for your decision about "
+            f"{others[0].id}. Reject {others[0].id} first"
+        )
     if is_line_hunk(hunk) and (tracked is None or not tracked.revive(hunk_id)):
         raise WrongHunkState(
             f"{hunk_id} can't be restored: its location no longer exists or has another "
@@ -424,8 +434,7 @@ def _close_replacing(store: HunkStore, hunk: Hunk, tracked: TrackedDocument | No
             raise WrongHunkState(f"{hunk.id} can't be restored: its location is unknown")
         found = [store[one.hunk] for one in tracked.overlapping((anchor.first, anchor.end))]
     else:
-        same = (one for one in store.of_file(hunk.uri) if one.kind is hunk.kind)
-        found = [one for one in same if one.state in LIVE]
+        found = _same_file_hunks(store, hunk)
     for other in found:
         if other.state is HunkState.SENT or store.is_on_its_way(other.id):
             raise EditInFlight(other.id)

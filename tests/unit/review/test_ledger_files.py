@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
-from stet.review.errors import UnknownHunk
-from stet.review.proposal import EditDraft, HunkState, MoveDraft
+from stet.review.errors import UnknownHunk, WrongHunkState
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import EditDraft, Hunk, HunkState, MoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -90,26 +91,37 @@ def test_listeners_are_informed_of_every_changed_file() -> None:
     assert reported == [URI] * 3
 
 
+def propose_move(ledger: ReviewLedger, author: str) -> Hunk:
+    """Propose that a.md is moved to the name of the author."""
+    draft = MoveDraft(
+        turn=f"t-{author}",
+        chat=f"{author}-1",
+        author=author,
+        uri=URI,
+        name="a.md",
+        new_uri=f"file:///ws/{author}.md",
+        new_name=f"{author}.md",
+        summary="s",
+    )
+    return ledger.propose(prepare_draft(draft, rules()))[0]
+
+
 def test_a_move_over_the_move_of_another_agent_names_it() -> None:
     ledger = ReviewHarness(OLD).ledger
-    first, second = (
-        ledger.propose(
-            prepare_draft(
-                MoveDraft(
-                    turn=f"t-{author}",
-                    chat=f"{author}-1",
-                    author=author,
-                    uri=URI,
-                    name="a.md",
-                    new_uri=f"file:///ws/{author}.md",
-                    new_name=f"{author}.md",
-                    summary="s",
-                ),
-                rules(),
-            )
-        )[0]
-        for author in ("claude", "codex")
-    )
+    first, second = propose_move(ledger, "claude"), propose_move(ledger, "codex")
     assert ledger.hunk(first.id).state is HunkState.SUPERSEDED
     assert second.reason == f"replaces {first.id} of claude: restore it to have it instead"
+    assert ledger.restore(first.id).state is HunkState.PENDING
+    assert ledger.hunk(second.id).state is HunkState.SUPERSEDED
+
+
+def test_a_rejected_move_is_not_restored_while_a_newer_move_of_the_file_waits() -> None:
+    ledger = ReviewHarness(OLD).ledger
+    first = propose_move(ledger, "claude")
+    ledger.reject(first.id)
+    second = propose_move(ledger, "codex")
+    with pytest.raises(WrongHunkState, match=f"Reject {second.id} first"):
+        ledger.restore(first.id)
+    assert [one.state for one in ledger.hunks()] == [HunkState.REJECTED, HunkState.PENDING]
+    ledger.reject(second.id)
     assert ledger.restore(first.id).state is HunkState.PENDING
