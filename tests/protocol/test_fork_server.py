@@ -10,7 +10,7 @@ import pytest
 from tests.support.server_processes import PYTHON, start
 
 STATE = """
-import asyncio, gc, json, logging, os, signal, sys, threading, time
+import asyncio, atexit, gc, json, logging, os, signal, sys, threading, time
 print(json.dumps({
     "argv": sys.argv,
     "name": __name__,
@@ -34,31 +34,41 @@ print(json.dumps({
     "streams": [(s.fileno(), s.encoding, s.errors, s.line_buffering) for s in (sys.stdin, sys.stdout, sys.stderr)],
 }), flush=True)
 print("complaint", file=sys.stderr)
-if sys.stdin.read() == "leave":
-    sys.exit("reason")
-os.kill(os.getpid(), signal.SIGKILL)
+atexit.register(print, "last words", end="")
+how = sys.stdin.read()
+if how == "kill":
+    os.kill(os.getpid(), signal.SIGKILL)
+threading.Thread(target=lambda: print(threading.main_thread().join())).start()
+if how:
+    sys.exit(int(how) if how.isdigit() else how)
 """
 
 
-async def ran(script: Path, typed: bytes, *, fresh: bool) -> tuple[Any, bytes, int | None]:
-    """Return the script's report, its error output and its exit code."""
+async def ran(script: Path, typed: bytes, *, fresh: bool) -> tuple[Any, bytes, bytes, int | None]:
+    """Return the script's report, its output and error output of its end, and its exit code."""
     env = {"LANG": "C.UTF-8", "TZ": "Asia/Tokyo", "ODD": "\udcff ö"}
     server = await start([*PYTHON, str(script), "--odd", "a b"], env=env, fresh=fresh)
     output, errors = await server.communicate(typed)
-    return json.loads(output), errors, server.returncode
+    report, end = output.split(b"\n", 1)
+    return json.loads(report), end, errors, server.returncode
 
 
 @pytest.mark.parametrize(
-    ("typed", "errors", "code"),
-    [(b"leave", b"complaint\nreason\n", 1), (b"", b"complaint\n", -signal.SIGKILL)],
+    ("typed", "end", "errors", "code"),
+    [
+        (b"reason", b"None\nlast words", b"complaint\nreason\n", 1),
+        (b"3", b"None\nlast words", b"complaint\n", 3),
+        (b"", b"None\nlast words", b"complaint\n", 0),
+        (b"kill", b"", b"complaint\n", -signal.SIGKILL),
+    ],
 )
 async def test_a_forked_process_is_as_one_that_was_started_anew(
-    tmp_path: Path, typed: bytes, errors: bytes, code: int
+    tmp_path: Path, typed: bytes, end: bytes, errors: bytes, code: int
 ) -> None:
     script = tmp_path / "state.py"
     script.write_text(STATE)
     anew = await ran(script, typed, fresh=True)
-    assert anew[1:] == (errors, code)
+    assert anew[1:] == (end, errors, code)
     assert anew[0]["environment"]["ODD"] == "\udcff ö"
     assert await ran(script, typed, fresh=False) == anew
 

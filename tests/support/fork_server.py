@@ -4,9 +4,11 @@ Run as `python -I tests/support/fork_server.py N`, N the descriptor of a socket.
 of JSON, `{"argv": ["-m", "module", ...] or ["script", ...], "env": {...}}`, with four descriptors:
 standard input, output and error of the new process, and a pipe that reports its id and then its
 exit code as `subprocess` gives it. The process is like `python -I` with these arguments, except
-that the server's modules are already imported. Each test process has one fork server.
+that the server's modules are already imported, and that it ends without freeing each object if its
+exit code is a number. Each test process has one fork server.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -21,6 +23,10 @@ from importlib import import_module
 from struct import Struct
 from types import FrameType
 from typing import Any
+
+import attrs
+from cattrs.errors import StructureHandlerNotFoundError
+from lsprotocol import types as lsp
 
 NUMBER = Struct("!i")
 """The format of an id and of an exit code."""
@@ -61,8 +67,18 @@ def import_all() -> None:
             import_module(module.name)
     for name in LATE:
         import_module(name)
-    # The converter for the protocol's types is built for the first server.
-    import_module("stet.lsp.connection.protocol").build_converter()
+    generate_converters()
+
+
+def generate_converters() -> None:
+    """Generate the code that converts each type of the protocol; a server generates what it uses."""
+    converter = import_module("stet.lsp.connection.protocol").build_converter()
+    kinds = [kind for kind in vars(lsp).values() if isinstance(kind, type) and attrs.has(kind)]
+    for kind in kinds:
+        with suppress(StructureHandlerNotFoundError):  # two types that no message to Stet has
+            converter.get_structure_hook(kind)
+    for kind in kinds * 2:  # the first hook for a list empties the cache of all other hooks
+        converter.get_unstructure_hook(kind)
 
 
 class ForkServer:
@@ -123,24 +139,58 @@ class ForkServer:
         time.tzset()
 
 
-def run(arguments: list[str]) -> None:
-    """Run the module (`-m name`) or the script, like the interpreter."""
-    if arguments[0] == "-m":
-        sys.argv = arguments[1:]
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv = arguments
-        runpy.run_path(arguments[0], run_name="__main__")
+def run(arguments: list[str]) -> int:
+    """Run the module (`-m name`) or the script, like the interpreter; return its exit code.
+
+    Raises:
+        BaseException: Whatever the interpreter has to report before it exits.
+    """
+    try:
+        if arguments[0] == "-m":
+            sys.argv = arguments[1:]
+            runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = arguments
+            runpy.run_path(arguments[0], run_name="__main__")
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            return end.code
+        raise
+    return 0
+
+
+class Exit:
+    """The last step of the exit of a child.
+
+    To free each object takes as long as the start: the child first copies all memory that it shares
+    with its parent.
+
+    Attributes:
+        code: The exit code; None in the parent, and in a child that the interpreter ends.
+    """
+
+    def __init__(self) -> None:
+        self.code: int | None = None
+        # What is registered first runs last: threads have ended, and the handlers of others have run.
+        atexit.register(self.leave)
+
+    def leave(self) -> None:
+        """End the process if its code is known."""
+        if self.code is not None:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(self.code)
 
 
 def main() -> None:
     """Serve in the parent until the end; in each child, run the order."""
+    end = Exit()
     import_all()
     gc.collect()
     gc.freeze()
     arguments = ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()
     if arguments:
-        run(arguments)
+        end.code = run(arguments)
 
 
 if __name__ == "__main__":

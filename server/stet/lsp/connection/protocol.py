@@ -449,6 +449,7 @@ async def _await_answer(answer: PendingReply, request: Future[Any] | None) -> An
     return await answer.wait()
 
 
+@cache
 def build_converter(*, detailed: bool = False) -> Converter:
     """Return a converter that leaves the parameters of methods outside the protocol as plain JSON.
 
@@ -472,17 +473,12 @@ def _unchanged(message: dict[str, Any], kind: type) -> Any:
 def _reasons(message: dict[str, Any], kind: type, error: Exception) -> str:
     """Return what is wrong with `message` and where; `error` is raised by the plain converter."""
     try:
-        _detailed().structure(message, kind)
+        build_converter(detailed=True).structure(message, kind)
     except BaseValidationError as found:
         return "; ".join(transform_error(found)[:3])
     except MALFORMED as found:
         return str(found)
     return str(error)
-
-
-@cache
-def _detailed() -> Converter:
-    return build_converter(detailed=True)
 
 
 def _as_exception(error: object) -> JsonRpcException:
