@@ -26,6 +26,7 @@ from stet.review.proposal import (
 from stet.review.rebase import catch_up
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.relocation import find_lines
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
 from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import LineHunk
@@ -117,7 +118,7 @@ def propose_conflict(
 
     The hunk leads from `base` to the agent's lines, so it is in conflict as long as the user's
     lines can't be merged with it. If the place has a conflict of the agent already, its base is
-    the older one.
+    the older one, and the hunk is placed on the lines of the base where these are free again.
 
     Args:
         store: The store for the hunks.
@@ -136,23 +137,28 @@ def propose_conflict(
     if document.version is None:
         catch_up(store, tracked, document.text)
     place = _line_from(document, replaced.start), _line_from(document, replaced.end)
-    for one in tracked.overlapping(place):
-        is_of_chat = store[one.hunk].chat == draft.chat and one.merged is None
-        if is_of_chat and (one.first, one.end) == place:
-            base = one.base
+    written, earlier = place, _conflict_at(store, tracked, place, draft.chat)
+    if earlier is not None:
+        base = earlier.base
+        found = find_lines(base, tracked.lines)
+        # The hunk over the old lines may have been replaced since, or decided.
+        if found and set(tracked.overlapping(found)) <= {earlier}:
+            place = found
     anchor = Anchor("", tracked.lines, place, base, replaced.text)
     anchor.read_changed(tracked.lines)
     place = anchor.first, anchor.end
     old = tuple(document.lines[slice(*place)])
     lines = LineHunk(place[0], old, place[0], whole_lines(replaced.text))
     gone = _conflicting_hunks(store, tracked, [lines], draft, ())
+    if earlier is not None:
+        gone[earlier.hunk] = None
     if base == replaced.text:
         closed = [store.close_hunk(store[one], HunkState.WITHDRAWN, WITHDRAWN) for one in gone]
         store.save(*closed, anchors_of=document.uri)
         store.notify(document.uri)
         return None
     anchor.hunk = hunk_id = f"h{_number(store, 1)}"
-    closed = [_close_replaced(store, tracked, one, [(place, hunk_id)]) for one in gone]
+    closed = [_close_replaced(store, tracked, one, [(written, hunk_id)]) for one in gone]
     proposal = store.proposal_id(draft.turn, document.uri)
     at = range_of(document.lines, *place)
     hunk = new_hunk(draft, at, base, replaced.text, prepared.authorized.caution)
@@ -168,6 +174,16 @@ def propose_conflict(
     store.save(*closed, hunk, anchors_of=document.uri)
     store.notify(document.uri)
     return hunk_id
+
+
+def _conflict_at(
+    store: HunkStore, tracked: TrackedDocument, place: _Place, chat: str
+) -> Anchor | None:
+    """Return the anchor of the conflict of a chat that has exactly the lines `place`."""
+    of_chat = (one for one in tracked.overlapping(place) if store[one.hunk].chat == chat)
+    return next(
+        (one for one in of_chat if one.merged is None and (one.first, one.end) == place), None
+    )
 
 
 def _line_from(document: TextDocument, offset: int) -> int:

@@ -137,6 +137,34 @@ async def test_later_edit_of_the_agents_lines_replaces_its_conflict() -> None:
     assert (now.state, now.old, now.new) == (HunkState.PENDING, "two\n", "II\n")
 
 
+async def test_later_edit_finds_the_lines_that_another_hunk_has_left() -> None:
+    text = "alpha one\nbravo two\ncharlie three\ndelta four\n"
+    page = SharedPage(text)
+    other = page.session("codex-1")
+    await other.write(A, text, text.replace("charlie three\ndelta four", "3"))
+    page.change("bravo two", "zwei")
+    seen = text.replace("bravo two", "2")
+    assert await page.write("bravo two", "2", read=text) == ["conflict"]
+    page.change("charlie three\n", "charlie three\nbravo two\n")
+    page.ledger.reject("h1")
+    assert await page.write("2", "II", read=seen) == ["pending"]
+    assert page.states == ["superseded", "rejected", "pending"]
+    check_picture(
+        page,
+        """
+          alpha one
+        @@ h2 superseded
+          zwei
+        @@ h1 rejected
+          charlie three
+        @@ h3
+        - bravo two
+        + II
+          delta four
+        """,
+    )
+
+
 async def test_agent_that_undoes_its_edit_ends_the_conflict() -> None:
     page = SharedPage()
     page.change("two", "zwei")
