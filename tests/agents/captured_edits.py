@@ -40,7 +40,11 @@ VERSIONS = {
 }
 ADAPTERS = {"claude": agent_adapters.CLAUDE_VERSION, "codex": agent_adapters.CODEX_VERSION}
 """The versions of the programs by which these agents speak ACP."""
-WAYS = ("terminal", "chat")
+WAYS = {
+    "terminal": "in a terminal",
+    "chat": "in the chat",
+    "isolated": "in the chat, isolated, without hooks",
+}
 COLUMNS = ("agent", "where", "the unsaved text is in", "hunks", "disk before accept", "next prompt")
 
 
@@ -60,7 +64,7 @@ def record(agent: str, way: str, seen: dict[str, str]) -> None:
 
 def version_of(agent: str, way: str) -> str:
     """Return the tested version of an agent."""
-    adapter = ADAPTERS.get(agent, "") if way == "chat" else ""
+    adapter = ADAPTERS.get(agent, "") if way != "terminal" else ""
     return f"{VERSIONS[agent]}, adapter {adapter}" if adapter else VERSIONS[agent]
 
 
@@ -68,14 +72,14 @@ def table() -> str:
     """Return the table of all recorded files."""
     rows = [COLUMNS, tuple("---" for _ in COLUMNS)]
     for agent, title in TITLES.items():
-        for way in WAYS:
+        for way, where in WAYS.items():
             path = FOLDER / f"{agent}-{way}.json"
             if not path.exists():
                 continue
             row = json.loads(path.read_text())
             name = f"{title} {row['version']}"
             cells = (row["unsaved"], row["hunks"], row["disk"], row["prompt"])
-            rows.append((name, f"in {'a terminal' if way == 'terminal' else 'the chat'}", *cells))
+            rows.append((name, where, *cells))
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 

@@ -32,11 +32,15 @@ class IsolatedModel:
     url: str
     servers: list[ScriptServer]
     script: Script
-    _prefix: Sequence[str]
+    _entry: Sequence[str]
 
-    def command(self, *program: Path | str) -> list[str]:
+    def command(self, *program: Path | str, in_overlay: bool = False) -> list[str]:
         """Return the command that runs a program in the network of the model."""
-        return [*self._prefix, *map(str, program)]
+        if not has_namespaces():
+            return [*self._entry, *map(str, program)]
+        # In an overlay, root may not map its id: the program has no name.
+        user = ["-U", "--keep-caps"] if in_overlay else ["-r"]
+        return ["unshare", "-n", *user, *self._entry, "--raise", *map(str, program)]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -59,11 +63,8 @@ async def isolated_model(form: type[ScriptServer]) -> AsyncIterator[IsolatedMode
         waiting.listen()
         waiting.setblocking(False)
         port = _free_port()
-        isolation = ["unshare", "-rn"] if has_namespaces() else []
         entry = [sys.executable, "-m", "tests.agents.isolated_entry", path, str(port)]
-        prefix = [*isolation, *entry]
-        prefix += ["--raise"] if isolation else []
-        model = IsolatedModel(f"http://127.0.0.1:{port}", [], Script([]), prefix)
+        model = IsolatedModel(f"http://127.0.0.1:{port}", [], Script([]), entry)
         async with asyncio.TaskGroup() as tasks:
             serving = tasks.create_task(_serve(form, waiting, model))
             try:

@@ -71,7 +71,8 @@ async def check_options(
     after: dict[str, str],
 ) -> None:
     """Ask, choose each value of `after` in place of that of `before`, and ask again."""
-    settings = {"agents": {"servers": {name: {"profile": name, **server}}}}
+    servers = {name: {"profile": name, **server}}
+    settings = {"agents": {"servers": servers, "isolation": "none"}}
     async with FakeEditor.start(scene.workspace, settings=settings, env=runtime(scene)) as editor:
         uri = await opened(editor)
         await editor.command("stet.chooseAgent", name)

@@ -19,6 +19,7 @@ from tests.parts.claude_code import claude_code
 from tests.parts.codex import codex
 from tests.parts.copilot_cli import copilot_cache, copilot_cli
 from tests.parts.gemini_cli import gemini_cli
+from tests.parts.isolation import isolation as overlays
 from tests.parts.opencode import opencode
 from tests.parts.qwen_code import qwen_code
 from tests.support.agent_models.anthropic_messages import AnthropicMessages
@@ -74,6 +75,15 @@ CODEX = AgentTools(
 )
 
 
+@pytest.fixture(params=["none", "overlay"])
+def isolation(request: pytest.FixtureRequest, part: Part) -> str:
+    """Return how edits are caught: by requests or hooks, or without hooks in an overlay."""
+    wanted = str(request.param)
+    if wanted == "overlay":
+        part(overlays)
+    return wanted
+
+
 class MessagesBesideNames(AnthropicMessages):
     """A model that names sessions and suggests what the user could type, beside its script."""
 
@@ -100,13 +110,21 @@ async def check_chat(
     model: IsolatedModel,
     server: dict[str, object],
     *,
+    isolation: str,
     sees_unsaved: str = "",
     capture: str = "client-fs",
 ) -> None:
-    """Play the review with an agent of the settings, in the default chat."""
+    """Play the review with an agent of the settings, in the default chat.
+
+    An isolated agent reads the unsaved text, and what it writes by any means is caught.
+    """
+    is_isolated = isolation == "overlay"
     (scene.workspace / "b.txt").write_text(SAVED["b.txt"])
-    settings = {"agents": {"default": name, "servers": {name: {"profile": name, **server}}}}
+    servers = {name: {"profile": name, **server}}
+    settings = {"agents": {"default": name, "servers": servers, "isolation": isolation}}
     env = runtime(scene)
+    sees_unsaved = "" if is_isolated else sees_unsaved
+    way = "isolated" if is_isolated else "chat"
     async with FakeEditor.start(scene.workspace, settings=settings, env=env) as editor:
         n_turns = 0
         editor.answer_message = lambda params: (params.actions or [])[0].title
@@ -119,19 +137,21 @@ async def check_chat(
             assert (turn["state"], turn["agent"], turn["error"]) == ("completed", name, None)
             script.check_played()
 
-        await play_review(editor, scene, name, tools, prompt, sees_unsaved=sees_unsaved, way="chat")
+        await play_review(editor, scene, name, tools, prompt, sees_unsaved=sees_unsaved, way=way)
         listed = await editor.command("stet.proposals")
         assert {one["turn"] for one in listed} == {"t1"}
         [status] = (await editor.command("stet.status"))["agents"]
-        assert status == {"name": name, "state": "ready", "capture": capture, "isolation": "none"}
+        capture = "overlay" if is_isolated else capture
+        shown = {"name": name, "state": "ready", "capture": capture, "isolation": isolation}
+        assert status == shown
         assert len(model.servers) == 1, "one process has answered both prompts"
 
 
-async def test_gemini_is_reviewed_in_the_chat(part: Part, scene: Scene) -> None:
+async def test_gemini_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
     node, program = part(gemini_cli)
     async with isolated_model(GeminiContents) as model:
         server: dict[str, object] = {
-            "command": model.command(node, program, "--acp"),
+            "command": model.command(node, program, "--acp", in_overlay=isolation == "overlay"),
             "model": "gemini-2.5-pro",
             "env": {
                 **model.environment,
@@ -142,11 +162,17 @@ async def test_gemini_is_reviewed_in_the_chat(part: Part, scene: Scene) -> None:
         }
         # It reads the disk, and edits what Stet answers.
         await check_chat(
-            scene, "gemini", GEMINI, model, server, sees_unsaved="a.txt:\n```\none, unsaved\n"
+            scene,
+            "gemini",
+            GEMINI,
+            model,
+            server,
+            isolation=isolation,
+            sees_unsaved="a.txt:\n```\none, unsaved\n",
         )
 
 
-async def test_qwen_is_reviewed_in_the_chat(part: Part, scene: Scene) -> None:
+async def test_qwen_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
     node, program = part(qwen_code)
     settings = scene.home / ".qwen" / "settings.json"
     settings.parent.mkdir()
@@ -158,7 +184,7 @@ async def test_qwen_is_reviewed_in_the_chat(part: Part, scene: Scene) -> None:
     settings.write_text(json.dumps(asks_nothing_beside))
     async with isolated_model(ChatCompletions) as model:
         server: dict[str, object] = {
-            "command": model.command(node, program, "--acp"),
+            "command": model.command(node, program, "--acp", in_overlay=isolation == "overlay"),
             "env": {
                 **model.environment,
                 "HOME": str(scene.home),
@@ -167,12 +193,13 @@ async def test_qwen_is_reviewed_in_the_chat(part: Part, scene: Scene) -> None:
                 "OPENAI_MODEL": "m",
             },
         }
-        await check_chat(scene, "qwen", QWEN, model, server)
+        await check_chat(scene, "qwen", QWEN, model, server, isolation=isolation)
 
 
-async def test_opencode_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Scene) -> None:
+async def test_opencode_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
     program = part(opencode)
-    await install_in_thread(scene, "opencode", program)
+    if isolation == "none":
+        await install_in_thread(scene, "opencode", program)
     async with isolated_model(ChatCompletions) as model:
         folders = {"CONFIG": ".config", "DATA": ".local/share", "CACHE": ".cache"}
         provider = {
@@ -190,7 +217,7 @@ async def test_opencode_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: 
         }
         off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
         server: dict[str, object] = {
-            "command": model.command(program, "acp"),
+            "command": model.command(program, "acp", in_overlay=isolation == "overlay"),
             "env": {
                 **model.environment,
                 **runtime(scene),
@@ -207,16 +234,18 @@ async def test_opencode_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: 
             OPENCODE,
             model,
             server,
+            isolation=isolation,
             capture="hook-redirect",
         )
 
 
-async def test_copilot_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Scene) -> None:
+async def test_copilot_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
     program, cache = part(copilot_cli), part(copilot_cache)
-    await install_in_thread(scene, "copilot")
+    if isolation == "none":
+        await install_in_thread(scene, "copilot")
     async with isolated_model(AnthropicMessages) as model:
         server: dict[str, object] = {
-            "command": model.command(program, "--acp"),
+            "command": model.command(program, "--acp", in_overlay=isolation == "overlay"),
             "env": {
                 **model.environment,
                 **runtime(scene),
@@ -237,16 +266,18 @@ async def test_copilot_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: S
             COPILOT,
             model,
             server,
+            isolation=isolation,
             capture="hook-redirect",
         )
 
 
-async def test_claude_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Scene) -> None:
+async def test_claude_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
     (node, adapter), program = part(claude_adapter), part(claude_code)
-    await install_in_thread(scene, "claude")
+    if isolation == "none":
+        await install_in_thread(scene, "claude")
     async with isolated_model(MessagesBesideNames) as model:
         server: dict[str, object] = {
-            "command": model.command(node, adapter),
+            "command": model.command(node, adapter, in_overlay=isolation == "overlay"),
             "env": {
                 **model.environment,
                 **runtime(scene),
@@ -264,13 +295,16 @@ async def test_claude_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Sc
             CLAUDE,
             model,
             server,
+            isolation=isolation,
             capture="hook-redirect",
         )
 
 
-async def test_codex_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Scene) -> None:
+async def test_codex_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
     (node, adapter), program = part(codex_adapter), part(codex)
-    await install_in_thread(scene, "codex", program)
+    (scene.home / ".codex").mkdir()
+    if isolation == "none":
+        await install_in_thread(scene, "codex", program)
     async with isolated_model(ResponsesOfOneModel) as model:
         provider = {
             "name": "here",
@@ -282,7 +316,7 @@ async def test_codex_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Sce
         }
         config = {"model": "gpt-5.5", "model_providers": {"here": provider}}
         server: dict[str, object] = {
-            "command": model.command(node, adapter),
+            "command": model.command(node, adapter, in_overlay=isolation == "overlay"),
             "mode": "agent-full-access",
             "env": {
                 **model.environment,
@@ -302,5 +336,6 @@ async def test_codex_is_reviewed_in_the_chat_by_its_hooks(part: Part, scene: Sce
             model,
             server,
             sees_unsaved="a.txt:\n```\none, unsaved\n",
+            isolation=isolation,
             capture="hook-redirect",
         )

@@ -11,6 +11,7 @@ agent receives. The steps:
 - `{"write": TEXT}`: write to stdout; `{"error": TEXT}`: write to stderr;
 - `{"wait": "cancel"}`: wait until the turn is cancelled; `{"wait": "ever"}`: never go on;
 - `{"environment": true}`: log the names of the variables of the process;
+- `{"shell": COMMAND}`: run a command, and log its output;
 - `{"child": SECONDS}`: start a process that sleeps, and log the ids of both processes;
 - `{"exit": CODE}`; `{"fail": CODE, "message": TEXT}`: answer the prompt with an error;
 - `{"end": {...}}`: end the turn, with these fields of the answer.
@@ -19,6 +20,7 @@ agent receives. The steps:
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -108,6 +110,9 @@ class ScriptedAgent:
         match step:
             case {"environment": True}:
                 self._record({"environment": sorted(os.environ)})
+            case {"shell": command}:
+                output = subprocess.check_output(command, shell=True, text=True)
+                self._record({"shell": command, "output": output})
             case {"error": text}:
                 sys.stderr.write(text)
                 sys.stderr.flush()

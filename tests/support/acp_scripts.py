@@ -28,6 +28,7 @@ class AcpScript:
         errors: The error with which a method is answered.
         profile: The profile of the agent.
         more: More settings of the agent.
+        isolation: Whether the agent is isolated.
     """
 
     folder: Path
@@ -38,6 +39,7 @@ class AcpScript:
     replay: list[dict[str, Any]] = field(default_factory=list)
     profile: str = "qwen"
     more: dict[str, Any] = field(default_factory=dict)
+    isolation: str = "none"
 
     def settings(self) -> dict[str, Any]:
         """Write the script, and return the settings with the agent `robot`."""
@@ -52,7 +54,7 @@ class AcpScript:
             "env": {"PYTHONPATH": str(REPOSITORY)},
             **self.more,
         }
-        return {"agents": {"servers": {"robot": server}}}
+        return {"agents": {"servers": {"robot": server}, "isolation": self.isolation}}
 
     def user_config(self) -> str:
         """Write the script, and return the user's `config.toml` with the agent `robot`."""
@@ -60,7 +62,10 @@ class AcpScript:
         values = {name: server[name] for name in ("profile", "command")}
         lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
         env = [f"{name} = {json.dumps(value)}" for name, value in server["env"].items()]
-        return "\n".join(["[agents.servers.robot]", *lines, "[agents.servers.robot.env]", *env, ""])
+        isolation = ["[agents]", f"isolation = {json.dumps(self.isolation)}"]
+        return "\n".join(
+            [*isolation, "[agents.servers.robot]", *lines, "[agents.servers.robot.env]", *env, ""]
+        )
 
     @property
     def _log(self) -> Path:
@@ -79,6 +84,10 @@ class AcpScript:
         """Return the result, or else the error, of each of the agent's requests of a method."""
         found = [one for one in self.log() if one.get("of") == method]
         return [one.get("result", one.get("error")) for one in found]
+
+    def outputs(self) -> list[str]:
+        """Return what each command of the agent has printed."""
+        return [one["output"] for one in self.log() if "shell" in one]
 
     def pids(self) -> list[int]:
         """Return the ids of the processes that the agent has reported and that run."""
@@ -102,6 +111,11 @@ def say(text: str) -> Step:
     """Make a step that writes a part of the answer."""
     content = {"type": "text", "text": text}
     return {"update": {"sessionUpdate": "agent_message_chunk", "content": content}}
+
+
+def shell(command: str) -> Step:
+    """Make a step that runs a command."""
+    return {"shell": command}
 
 
 def think(text: str) -> Step:

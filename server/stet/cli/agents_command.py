@@ -25,6 +25,8 @@ _INSTALL = {
     HookState.OUTDATED: "its hooks are not those of this Stet, or not trusted; to install them again",
 }
 
+_AVAILABLE = "overlay available, for agents in the chat and stet run PROGRAM"
+
 
 def show() -> int:
     """Show the agents, their versions and whether their hooks are installed."""
@@ -44,8 +46,7 @@ def show() -> int:
         if state is not HookState.CURRENT:
             terminal.show(f"  {_INSTALL[state]}: stet agents install {agent.name} --write")
     fault = asyncio.run(isolation_fault(system))
-    what = f"not available: {fault}" if fault else "overlay available (stet run PROGRAM)"
-    terminal.show(f"isolation: {what}")
+    terminal.show(f"isolation: {f'not available: {fault}' if fault else _AVAILABLE}")
     return 0
 
 
@@ -70,7 +71,7 @@ async def check_agents(system: System) -> list[Finding]:
         fix = "What an agent changes by shell is not reviewed: see docs/agents.md."
         found.append(Finding("note", "isolation", f"not available: {fault}", fix))
     else:
-        found.append(Finding("ok", "isolation", "overlay available (stet run PROGRAM)"))
+        found.append(Finding("ok", "isolation", _AVAILABLE))
     return found
 
 

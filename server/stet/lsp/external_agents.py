@@ -111,16 +111,31 @@ class ExternalAgents:
     def to_json(self) -> list[dict[str, str]]:
         """Return `agents` of `stet.status`."""
         states = self._sessions.states() if self._sessions is not None else {}
-        with_hooks = self._sessions.with_hooks() if self._sessions is not None else ()
         return [
             {
                 "name": one.name,
                 "state": states.get(one.name, "off"),
-                "capture": "hook-redirect" if one.name in with_hooks else one.profile.capture,
-                "isolation": "none",
+                "capture": self._capture(one),
+                "isolation": self._isolation(one),
             }
             for one in self._configured
         ]
+
+    def _capture(self, agent: "ConfiguredAgent") -> str:
+        """Return how the edits of an agent are caught."""
+        if self._sessions is None:
+            return agent.profile.capture
+        if self._sessions.isolated().get(agent.name):
+            return "overlay"
+        has_hooks = agent.name in self._sessions.with_hooks()
+        return "hook-redirect" if has_hooks else agent.profile.capture
+
+    def _isolation(self, agent: "ConfiguredAgent") -> str:
+        """Return how the program of an agent runs; if none runs, the setting."""
+        isolated = self._sessions.isolated() if self._sessions is not None else {}
+        if agent.name not in isolated:
+            return self._workspace.settings.agents.isolation
+        return "overlay" if isolated[agent.name] else "none"
 
     def view_of(self, session_id: str) -> "SessionView | None":
         """Return the view of the session that an agent calls so; None for another session."""

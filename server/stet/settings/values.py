@@ -292,12 +292,14 @@ class AgentsSettings:
     Attributes:
         default: The agent that answers questions; `stet` is Stet's own.
         servers: Agents that answer over the Agent Client Protocol.
+        isolation: Whether agents of the chat run in an overlay of the workspace.
         socket: Whether `stet review` and other programs of the user can reach this server.
         claude_ide: Whether `claude --ide` finds this server.
     """
 
     default: str = "stet"
     servers: tuple[AgentServerSettings, ...] = ()
+    isolation: Literal["auto", "overlay", "none"] = "auto"
     socket: bool = True
     claude_ide: bool = False
 

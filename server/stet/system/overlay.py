@@ -99,22 +99,52 @@ def _become(  # noqa: PLR0913 - the arguments of a process
     code = 1
     try:
         enter_overlays(overlays, hidden, session)
-        os.chdir(cwd)  # noqa: TID251 (of the program; the folder of before is below the overlay)
-        _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(code)  # the signal would not come any more
-        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python
-            signal.signal(ignored, signal.SIG_DFL)
-        try:
-            os.execvp(argv[0], list(argv))  # noqa: S606 (the user has named it)
-        except OSError as error:
-            is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
-            code = NOT_FOUND if is_missing else NOT_EXECUTABLE
-            os.write(2, f"stet: {argv[0]}: {error.strerror}\n".encode(errors="replace"))
+        code = become(argv, cwd, parent=parent)
     except OSError as error:
-        os.write(writer, _reason(error).encode(errors="replace"))
+        os.write(writer, isolation_reason(error).encode(errors="replace"))
     finally:
         os._exit(code)
+
+
+def become(argv: Sequence[str], cwd: Path, *, parent: int) -> int:
+    """Become a program that ends if its parent is killed; return the exit code if that fails.
+
+    Args:
+        argv: The program, found by the PATH, and its arguments.
+        cwd: The working folder; one of before is below the overlay.
+        parent: The process id of the parent.
+
+    Raises:
+        OSError: If the process can't go to the folder.
+    """
+    os.chdir(cwd)  # noqa: TID251 (of the program)
+    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        return 1  # the signal would not come any more
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python
+        signal.signal(ignored, signal.SIG_DFL)
+    try:
+        os.execvp(argv[0], list(argv))  # noqa: S606 (the user has named it)
+    except OSError as error:
+        os.write(2, f"stet: {argv[0]}: {error.strerror}\n".encode(errors="replace"))
+        is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        return NOT_FOUND if is_missing else NOT_EXECUTABLE
+
+
+def join_namespaces(process: int) -> None:
+    """Move this process, which has one thread, into the namespaces of an isolated process.
+
+    Raises:
+        OSError: If the process has ended, or the system does not permit it.
+    """
+    kinds = {"user": _CLONE_NEWUSER, "mnt": _CLONE_NEWNS}
+    opened = [
+        (os.open(f"/proc/{process}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC), kind)
+        for name, kind in kinds.items()
+    ]
+    for descriptor, kind in opened:
+        _call("setns", descriptor, kind)
+        os.close(descriptor)
 
 
 def enter_overlays(overlays: Sequence[Overlay], hidden: Path, session: str) -> None:
@@ -179,7 +209,7 @@ def _argument(value: object) -> object:
     return ctypes.c_ulong(value) if isinstance(value, int) else value
 
 
-def _reason(error: OSError) -> str:
+def isolation_reason(error: OSError) -> str:
     """Return why an overlay can't be mounted, as a part of a sentence."""
     what = f"{error.filename}: {error.strerror}"
     try:

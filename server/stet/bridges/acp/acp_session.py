@@ -17,7 +17,7 @@ from acp.schema import Usage as AgentUsage
 from pydantic import ValidationError
 
 from stet.agent.session import Session
-from stet.agent.turn import Turn, TurnFailed, TurnState
+from stet.agent.turn import Mode, Turn, TurnFailed, TurnState
 from stet.agent.turn_runner import TurnChannel
 from stet.bridges.acp.agent_connection import AgentConnection
 from stet.bridges.acp.agent_files import AgentFiles
@@ -27,15 +27,16 @@ from stet.bridges.acp.agent_process import (
     Spawn,
     program_environment,
 )
-from stet.bridges.acp.agent_prompt import build_prompt
+from stet.bridges.acp.agent_prompt import INTRODUCTION, build_prompt
 from stet.bridges.acp.external_turn import ExternalTurn
 from stet.bridges.acp.profiles import ConfiguredAgent
 from stet.bridges.acp.session_options import LoadedSession, NewSession, SessionOptions
+from stet.bridges.isolation.isolated_agent import IsolatedAgent, IsolationFailed, prepare_isolation
 from stet.bridges.session_view import SessionView
 from stet.llm.model import Usage
 from stet.text.render import counted
 from stet.workspace.names import PathRefused
-from stet.workspace.uris import path_of
+from stet.workspace.uris import path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 CANCEL_SECONDS = 5.0
@@ -109,6 +110,9 @@ class AcpSession:
         self._record = record
         self._chosen = chosen
         self._connection: AgentConnection | None = None
+        self._isolated: IsolatedAgent | None = None
+        self._isolation = ""
+        """The setting `agents.isolation` when the program was started."""
         self.session_id = ""
         self._turn: ExternalTurn | None = None
         self._settling: asyncio.Task[None] | None = None
@@ -130,9 +134,27 @@ class AcpSession:
         return connection is not None and connection.process.is_running and not connection.is_broken
 
     @property
+    def is_isolated(self) -> bool:
+        """Whether the agent's program runs in overlays of the workspace."""
+        return self._isolated is not None
+
+    @property
     def _is_reviewed(self) -> bool:
-        """Whether what the agent writes by requests to Stet is all that it writes."""
-        return self.agent.profile.capture == "client-fs"
+        """Whether what the agent's own tools write becomes hunks without its hooks."""
+        return self.agent.profile.capture == "client-fs" or self.is_isolated
+
+    @property
+    def _is_outdated(self) -> bool:
+        """Whether the program was started with other settings or folders than those of now."""
+        isolated, wanted = self._isolated, self._workspace.settings.agents.isolation
+        return wanted != self._isolation or (isolated is not None and isolated.is_outdated)
+
+    @property
+    def _introduction(self) -> str:
+        """The first text for the agent; "" if its edits are not caught by this connection."""
+        if self._isolated is not None:
+            return self._isolated.introduction
+        return INTRODUCTION if self._is_reviewed else ""
 
     async def run(self, turn: Turn, session: Session, channel: TurnChannel) -> Turn:
         """Run a turn to its end.
@@ -143,17 +165,16 @@ class AcpSession:
         if self._settling is not None:
             await asyncio.wait({self._settling})
         external = self._turn = ExternalTurn(
-            turn, channel, self._spawn,
-            name_of=self._name_of, now=self._now, is_reviewed=self._is_reviewed,
-        )  # fmt: skip
+            turn, channel, self._spawn, name_of=self._name_of, now=self._now
+        )
         self.is_working = True
         try:
             response = await self._answer(external, session)
-            ended = external.finish(**self._figures(response, external))
+            notes = await self._end_isolated_turn()
+            ended = external.finish(**self._figures(response, external, notes))
         except AgentFailure as failure:
+            await (self._end_isolated_turn() if self.is_running else self.close())
             external.finish(**self._files_used())
-            if not self.is_running:
-                await self.close()
             raise TurnFailed(str(failure)) from failure
         finally:
             external.stop()
@@ -176,10 +197,13 @@ class AcpSession:
             self._show_changes()
 
     async def close(self) -> None:
-        """End the agent's program."""
+        """End the agent's program, and propose what it has changed until then."""
         connection, self._connection = self._connection, None
+        isolated, self._isolated = self._isolated, None
         if connection is not None:
             await connection.close()
+        if isolated is not None:
+            await isolated.close()
 
     async def _answer(self, external: ExternalTurn, session: Session) -> PromptResponse:
         """Send the question, and return when the agent is done.
@@ -189,20 +213,30 @@ class AcpSession:
         """
         turn = external.turn
         self._files.begin_turn(turn.ask.mode)
-        news = await self.view.begin_turn(turn.id)
-        self._unsent_news = "\n".join(filter(None, (self._unsent_news, news)))
-        connection, is_first = self._connection, not self.is_running
-        if connection is None or is_first:
+        connection, can_write = self._connection, turn.ask.mode is Mode.AGENT
+        is_first = connection is None or not self.is_running or self._is_outdated
+        if is_first:
             await self.close()
-            connection = await self._open(session, self._folder(turn.ask.place.uri))
+        if self._isolated is not None:
+            news = await self._isolated.begin_turn(turn.id, can_write=can_write)
+        else:
+            news = await self.view.begin_turn(turn.id)
+        self._unsent_news = "\n".join(filter(None, (self._unsent_news, news)))
+        if connection is None or is_first:
+            folder = self._folder(turn.ask.place.uri)
+            connection = await self._open(session, folder, can_write=can_write)
+        isolated, external.is_reviewed = self._isolated, self._is_reviewed
         prompt = await build_prompt(
             turn.ask, self._unsent_news, self.view, self._workspace,
-            reads_disk=self.agent.profile.reads_disk, is_introduced=is_first and self._is_reviewed,
+            reads_disk=self.agent.profile.reads_disk and isolated is None,
+            introduction=self._introduction if is_first else "",
         )  # fmt: skip
         n_characters = sum(map(len, prompt.texts))
         self._record(Sent(turn.id, prompt.parts, n_characters, prompt.kinds, prompt.is_open))
         self._is_prompted = True  # before it, an agent that loads a session repeats old messages
         self._show_changes()
+        if isolated is not None:
+            isolated.look(self._spawn)
         answering = self._prompt(connection, prompt.texts)
         task = self._spawn(answering, f"prompt of {turn.id}")
         try:
@@ -234,18 +268,47 @@ class AcpSession:
             async with asyncio.timeout(CANCEL_SECONDS):
                 await connection.cancel(self.session_id)
                 await asyncio.wait({task})
+            await self._end_isolated_turn()
         except (TimeoutError, OSError):
             task.cancel()
             await self.close()
 
-    async def _open(self, session: Session, folder: Path) -> AgentConnection:
+    async def _open(self, session: Session, folder: Path, *, can_write: bool) -> AgentConnection:
         """Start the program in a folder, and begin a session or load that of an earlier run.
 
         Raises:
             AgentFailure: If this fails; the program is ended.
         """
+        self._isolation = self._workspace.settings.agents.isolation
+        environment = program_environment(self.agent, self._workspace.snapshot().system.environ())
+        try:
+            isolated = self._isolated = await prepare_isolation(
+                self.view, self._workspace, environment, can_write=can_write
+            )
+        except IsolationFailed as failure:
+            raise AgentFailure(
+                f"The agent {self.agent.name} can't be isolated: {failure}. With "
+                'agents.isolation "none" it writes the disk.'
+            ) from failure
+        try:
+            return await self._start(session, folder, isolated)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _start(
+        self, session: Session, folder: Path, isolated: IsolatedAgent | None
+    ) -> AgentConnection:
+        """Start the program, and begin a session or load that of an earlier run.
+
+        Raises:
+            AgentFailure: If this fails; the program is ended.
+        """
         system = self._workspace.snapshot().system
-        process = await AgentProcess.start(self.agent, folder, system, self._spawn)
+        isolate = isolated.command if isolated is not None else None
+        process = await AgentProcess.start(self.agent, folder, system, self._spawn, isolate)
+        if isolated is not None:
+            isolated.started(process.process.pid)
         connection = AgentConnection(self.agent, process, self._handle)
         try:
             await connection.initialize()
@@ -309,15 +372,35 @@ class AcpSession:
                 case "fs/read_text_file":
                     wanted = ReadTextFileRequest.model_validate(params)
                     _ = self._running(external, wanted.session_id)
+                    if self._isolated is not None:
+                        await self._isolated.collect()
                     return await self._files.read(wanted)
                 case "fs/write_text_file":
                     written = WriteTextFileRequest.model_validate(params)
                     async with self._writing:
                         _ = self._running(external, written.session_id)
-                        return await self._files.write(written)
+                        return await self._write(written)
         except (ValidationError, RecursionError) as error:
             raise RequestError(-32602, "Invalid params") from error
         raise RequestError.method_not_found(method)
+
+    async def _write(self, written: WriteTextFileRequest) -> None:
+        """Propose what the agent writes by a request, and show it to the agent's programs.
+
+        Raises:
+            RequestError: If it is refused.
+        """
+        if (isolated := self._isolated) is None:
+            return await self._files.write(written)
+        await isolated.collect()
+        try:
+            return await self._files.write(written)
+        finally:
+            await isolated.show(uri_of(Path(written.path)))
+
+    async def _end_isolated_turn(self) -> tuple[str, ...]:
+        """Propose what an isolated agent has changed; return notes about what was not proposed."""
+        return await self._isolated.end_turn() if self._isolated is not None else ()
 
     def _running(self, external: ExternalTurn | None, session_id: str) -> ExternalTurn:
         """Return the turn of a request, which must still run.
@@ -332,9 +415,11 @@ class AcpSession:
             raise RequestError(-32603, "The turn is over.")
         return external
 
-    def _figures(self, response: PromptResponse, external: ExternalTurn) -> dict[str, Any]:
-        """Return the fields of the turn at its end: the files, the tokens and the cost."""
-        fields = self._files_used()
+    def _figures(
+        self, response: PromptResponse, external: ExternalTurn, notes: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Return the fields of the turn at its end: the files, the tokens, the cost and notes."""
+        fields = {**self._files_used(), "notes": (*external.turn.notes, *notes)}
         if external.n_writes and not self._is_reviewed and not self.has_hooks:
             fields["notes"] = (*external.turn.notes, self._unreviewed(external.n_writes))
         if response.usage is not None:

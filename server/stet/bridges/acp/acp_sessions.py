@@ -144,6 +144,12 @@ class AcpSessions:
         """Return the names of the agents whose hooks have been called."""
         return frozenset(name for (_, name), one in self._sessions.items() if one.has_hooks)
 
+    def isolated(self) -> dict[str, bool]:
+        """Return by name of the agent whether its program, the latest one, runs isolated."""
+        return {
+            name: one.is_isolated for (_, name), one in self._sessions.items() if one.is_running
+        }
+
     async def close(self) -> None:
         """End all programs."""
         sessions, self._sessions = list(self._sessions.values()), {}

@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 from collections import deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shutil import which
 from typing import Any, Protocol, TypeVar
 
 from stet.bridges.acp.profiles import ConfiguredAgent
@@ -29,6 +30,12 @@ _MAX_SHOWN = 300
 """The most characters of stderr in a message."""
 _ENDING_SECONDS = 2.0
 """The seconds to wait for the exit of a process that has closed its streams."""
+
+
+Isolate = Callable[[Sequence[str], Path], Sequence[str]]
+"""Returns the command line that starts a program isolated: the program with its arguments, and its
+working folder.
+"""
 
 
 class Spawn(Protocol):
@@ -65,16 +72,32 @@ class AgentProcess:
 
     @classmethod
     async def start(
-        cls, agent: ConfiguredAgent, folder: Path, system: System, spawn: Spawn
+        cls,
+        agent: ConfiguredAgent,
+        folder: Path,
+        system: System,
+        spawn: Spawn,
+        isolate: Isolate | None = None,
     ) -> "AgentProcess":
         """Start the program of an agent in a folder.
+
+        Args:
+            agent: The agent.
+            folder: The working folder of the program.
+            system: The system.
+            spawn: Starts the task that reads stderr.
+            isolate: Returns the command line that starts a program isolated; None without
+                isolation.
 
         Raises:
             AgentFailure: If it can't be started.
         """
-        env = program_environment(agent, system.environ())
+        env, argv = program_environment(agent, system.environ()), agent.argv
         try:
-            process = await system.start_program(agent.argv, env=env, cwd=folder, limit=MAX_LINE)
+            if isolate is not None:
+                await asyncio.to_thread(_check_program, argv[0], folder, env.get("PATH"))
+                argv = tuple(isolate(argv, folder))
+            process = await system.start_program(argv, env=env, cwd=folder, limit=MAX_LINE)
         except FileNotFoundError:
             raise AgentFailure(
                 f"The program {agent.argv[0]!r} of the agent {agent.name} was not found. Install "
@@ -120,6 +143,17 @@ class AgentProcess:
         while piece := await self.process.stderr.read(2**16):
             for line in piece.decode(errors="replace").splitlines()[-_N_LINES:]:
                 self._last_lines.append(escape_line(line[:_MAX_SHOWN]).strip())
+
+
+def _check_program(program: str, folder: Path, path: str | None) -> None:
+    """Check that a program exists.
+
+    Raises:
+        FileNotFoundError: If it does not.
+    """
+    place = program if os.path.dirname(program) == "" else str(folder / program)  # noqa: PTH120
+    if which(place, path=path) is None:
+        raise FileNotFoundError(program)
 
 
 def program_environment(agent: ConfiguredAgent, environ: Mapping[str, str]) -> dict[str, str]:

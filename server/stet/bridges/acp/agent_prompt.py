@@ -64,7 +64,7 @@ async def build_prompt(  # noqa: PLR0913 - all that the prompt depends on
     workspace: Workspace,
     *,
     reads_disk: bool,
-    is_introduced: bool,
+    introduction: str,
 ) -> AgentPrompt:
     """Return the prompt of a question.
 
@@ -74,12 +74,12 @@ async def build_prompt(  # noqa: PLR0913 - all that the prompt depends on
         view: What the session sees.
         workspace: The files.
         reads_disk: Whether the agent misses text that is not on the disk.
-        is_introduced: Whether to say first that edits are reviewed.
+        introduction: The first text; "" for none.
     """
     unsaved = await _unsaved_files(view, workspace) if reads_disk else []
     snapshot = workspace.snapshot().asked_about(ask.place.uri)
     current = await asyncio.to_thread(find_current_document, snapshot, ask.place)
-    texts, parts = [INTRODUCTION] if is_introduced else [], []
+    texts, parts = [introduction] if introduction else [], []
     if ask.mode is Mode.ASK:
         texts.append(_QUESTION)
     if news:

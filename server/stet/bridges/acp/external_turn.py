@@ -62,9 +62,10 @@ class ExternalTurn:
         n_writes: The number of calls that have changed files, by what the agent reports.
         is_over: Whether no more updates are taken.
         cost: The cost of the agent's session so far, in US dollars; None if it reports none.
+        is_reviewed: Whether the agent's edits become hunks, so that they need no permission.
     """
 
-    def __init__(  # noqa: PLR0913 - all its ports
+    def __init__(
         self,
         turn: Turn,
         channel: TurnChannel,
@@ -72,7 +73,6 @@ class ExternalTurn:
         *,
         name_of: Callable[[str], str],
         now: Callable[[], float],
-        is_reviewed: bool,
     ) -> None:
         """Begin a turn.
 
@@ -82,7 +82,6 @@ class ExternalTurn:
             spawn: Starts the tasks that wait for the user.
             name_of: Returns the name of a file of the workspace by its path, or "".
             now: Returns the time, in seconds since the epoch.
-            is_reviewed: Whether the agent's edits become hunks, so that they need no permission.
         """
         self.turn = turn
         self.cost: float | None = None
@@ -90,7 +89,7 @@ class ExternalTurn:
         self._spawn = spawn
         self._name_of = name_of
         self._now = now
-        self._is_reviewed = is_reviewed
+        self.is_reviewed = False
         self._message = ""
         self._thought = ""
         self.n_writes = 0
@@ -141,7 +140,7 @@ class ExternalTurn:
         text = self._described(request.tool_call)
         if self.is_over or not options:
             return _REFUSED
-        if self._is_reviewed and self._is_edit(request.tool_call):
+        if self.is_reviewed and self._is_edit(request.tool_call):
             chosen = next((one for one in options if one.kind == "allow_once"), None)
             if chosen is not None:
                 return _selected(chosen)

@@ -1,7 +1,7 @@
 """One program that sees its own version of the workspace; what it changes there becomes hunks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from stet.bridges.isolation.workspace_layers import (
     seed_whiteout,
 )
 from stet.bridges.session_view import SessionView, ViewError
-from stet.review.proposal import Hunk
+from stet.review.proposal import LIVE, Hunk
 from stet.system.system import System
 from stet.workspace.names import PathRefused
 from stet.workspace.snapshot import Snapshot
@@ -27,6 +27,15 @@ MAX_FILES = 300
 MAX_REFRESHED = 4_000_000
 """The most characters of the files that are refreshed at once."""
 _MAX_NAMED = 5
+LOOK_SECONDS = 1.0
+"""The least time between two looks at the layers of a session; a look takes a twentieth of it."""
+_LOOK_SHARE = 20
+INTRODUCTION = (
+    "The user reviews your changes in an editor, with Stet. You work in an overlay of {folders}: "
+    "what you change there, by tools or by shell, becomes a proposal, and the user's files change "
+    "when the user accepts. Commits, and files that git ignores, are dropped at the end."
+)
+"""The first text for an agent; `{folders}` are the folders of the workspace."""
 
 
 class IsolatedSession:
@@ -39,7 +48,12 @@ class IsolatedSession:
     """
 
     def __init__(
-        self, view: SessionView, workspace: Workspace, folders: Sequence[LayeredFolder], now: float
+        self,
+        view: SessionView,
+        workspace: Workspace,
+        folders: Sequence[LayeredFolder],
+        *,
+        can_write: bool = True,
     ) -> None:
         """Create a session whose layers are empty.
 
@@ -47,7 +61,7 @@ class IsolatedSession:
             view: What the session may read and propose.
             workspace: The files.
             folders: The workspace folders with their layers.
-            now: The time in seconds since the epoch.
+            can_write: Whether changes are proposed until another turn begins.
         """
         self.hunks: dict[str, Hunk] = {}
         self.warnings: dict[str, None] = {}
@@ -55,7 +69,8 @@ class IsolatedSession:
         self._workspace = workspace
         self._folders = folders
         self._files = ChangedFiles(folders)
-        self._began = now
+        self._began = workspace.snapshot().system.now()
+        self._can_write = can_write
         self._lock = asyncio.Lock()
         self._texts: dict[Path, str | None] = {}
         self._failed: set[Path] = set()
@@ -63,13 +78,13 @@ class IsolatedSession:
         self._named: set[str] = set()
 
     async def prepare(self) -> None:
-        """Write the unsaved text of the editor into the layers, and hide secret files.
+        """Write into the layers what the session sees and the disk does not have: unsaved text of
+        the editor, and pending hunks of the session. Hide secret files.
 
         Raises:
             OSError: If a layer can't be written.
         """
-        await self.view.begin_turn()
-        for path, uri in self._open_files():
+        for path, uri in (*self._open_files(), *self._pending_files()):
             with suppress(ViewError):
                 if (view := await self.view.read(uri)) is not None:
                     self._texts[path] = view.text
@@ -80,11 +95,15 @@ class IsolatedSession:
                 "are not hidden from the program."
             )
 
-    async def begin_turn(self, view: SessionView) -> tuple[str, dict[Path, str | None]]:
+    async def begin_turn(
+        self, view: SessionView, turn: str = "", *, can_write: bool = True
+    ) -> tuple[str, dict[Path, str | None]]:
         """Begin a turn of an agent that waits for it.
 
         Args:
             view: The view with which the session goes on: that of the agent's own session.
+            turn: The id of the turn; "" for a new one.
+            can_write: Whether changes of the turn are proposed.
 
         Returns:
             What the user has decided and changed since the last turn, and what was not proposed, or
@@ -98,8 +117,28 @@ class IsolatedSession:
             self._failed.clear()
             faults = [one for one in self.warnings if one not in self._named]
             self._named.update(faults)
-            news = await view.begin_turn()
-            return "\n".join(filter(None, (*faults, news))), await self._changed_since()
+            news = await view.begin_turn(turn)
+            self._can_write, self._began = can_write, self._workspace.snapshot().system.now()
+            return "\n".join(filter(None, (*faults, news))), await self._changed_since(self._texts)
+
+    async def text_to_show(self, uri: str) -> dict[Path, str | None]:
+        """Return the text of a file, by its path, if the program sees another one."""
+        path = path_of(uri)
+        if path is None:
+            return {}
+        async with self._lock:
+            if path not in self._texts:
+                await self._note_disk_text(path)
+            return await self._changed_since((path,))
+
+    async def look(self, is_running: Callable[[], bool]) -> None:
+        """Propose what the program changes while it runs."""
+        system = self._workspace.snapshot().system
+        while is_running():
+            began = system.monotonic()
+            await self.collect(is_end=False)
+            took = system.monotonic() - began
+            await asyncio.sleep(max(LOOK_SECONDS, took * _LOOK_SHARE))
 
     async def collect(self, *, is_end: bool) -> None:
         """Propose what the program has changed; `is_end`: whether it or its turn has ended."""
@@ -117,18 +156,24 @@ class IsolatedSession:
     async def finish(self) -> None:
         """Propose what the program has changed until its end, and name what is dropped."""
         await self.collect(is_end=True)
-        if dropped := list(self._files.dropped):
-            more = ", …" if len(dropped) > _MAX_NAMED else ""
-            names = ", ".join(dropped[:_MAX_NAMED])
-            self._warn(f"Dropped, as ignored, hidden or special files: {names}{more}.")
+        for sentence in self.describe_dropped("Dropped"):
+            self._warn(sentence)
 
-    async def _changed_since(self) -> dict[Path, str | None]:
-        """Return the present texts of the files of which the program sees another text."""
+    def describe_dropped(self, verb: str) -> list[str]:
+        """Return a sentence about the files that are never proposed, if there are any."""
+        if not (dropped := list(self._files.dropped)):
+            return []
+        more = ", …" if len(dropped) > _MAX_NAMED else ""
+        names = ", ".join(dropped[:_MAX_NAMED])
+        return [f"{verb}, as ignored, hidden or special files: {names}{more}."]
+
+    async def _changed_since(self, paths: Iterable[Path]) -> dict[Path, str | None]:
+        """Return the present texts of those files of which the program sees another text."""
         changed: dict[Path, str | None] = {}
         left = MAX_REFRESHED
-        for path, text in list(self._texts.items()):
+        for path in tuple(paths):
             with suppress(ViewError):
-                view = await self.view.read(self._uri(path))
+                view, text = await self.view.read(self._uri(path)), self._texts[path]
                 if view is not None and view.text != text and len(view.text or "") <= left:
                     left -= len(view.text or "")
                     changed[path] = self._texts[path] = view.text
@@ -148,9 +193,18 @@ class IsolatedSession:
                 found.append((path, document.uri))
         return found
 
+    def _pending_files(self) -> list[tuple[Path, str]]:
+        """Return the paths and URIs of the files that have pending hunks of the session."""
+        hunks = [hunk for hunk in self.view.hunks if hunk.state in LIVE]
+        uris = dict.fromkeys(uri for hunk in hunks for uri in (hunk.uri, hunk.new_uri))
+        return [(path, uri) for uri in uris if (path := path_of(uri)) and self.view.is_ours(uri)]
+
     async def _propose(self, changes: Sequence[ChangedFile]) -> None:
         """Propose changes; a file that is deleted here and created there is moved."""
         before = {change.path: await self._text_before(change.path) for change in changes}
+        if not self._can_write:
+            self._refuse([one for one in changes if one.text != before[one.path]])
+            return
         created = {one.text: one for one in changes if one.text and before[one.path] is None}
         moved: set[Path] = set()
         for change in changes:
@@ -168,6 +222,13 @@ class IsolatedSession:
                 await self._attempt((change,), partial(self.view.delete, uri))
             else:
                 await self._attempt((change,), partial(self.view.write, uri, text, change.text))
+
+    def _refuse(self, changes: Sequence[ChangedFile]) -> None:
+        """Propose no change; the program sees its own text until the next turn begins."""
+        for change in changes:
+            self._texts[change.path] = change.text
+            name = self._name(change.path)
+            self._warn(f"Not proposed: {name} was changed, and the turn was only a question.")
 
     async def _attempt(
         self, changes: Sequence[ChangedFile], propose: Callable[[], Awaitable[tuple[Hunk, ...]]]
@@ -243,17 +304,22 @@ def _seed(
                 hidden.add(folder.overlay.folder.joinpath(*parts))
     for path, text in texts.items():
         real = system.real_path(path)
-        if text is not None and hidden.isdisjoint((real, *real.parents)):
+        if hidden.isdisjoint((real, *real.parents)):
             _seed_text(folders, real, text, _disk_text(system, real))
     return is_whole
 
 
-def _seed_text(folders: Sequence[LayeredFolder], real: Path, text: str, saved: str | None) -> None:
-    """Show the program the text of a file that differs from the saved text.
+def _seed_text(
+    folders: Sequence[LayeredFolder], real: Path, text: str | None, saved: str | None
+) -> None:
+    """Show the program the text of a file that differs from the saved text; None for no file.
 
     Raises:
         OSError: If a layer can't be written.
     """
     for folder in folders:
         if (parts := folder.parts_of(real)) and text != saved:
-            seed_text(folder.overlay, parts, text)
+            if text is None:
+                seed_whiteout(folder.overlay, parts)
+            else:
+                seed_text(folder.overlay, parts, text)

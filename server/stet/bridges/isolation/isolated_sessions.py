@@ -4,17 +4,15 @@ import asyncio
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from stet.bridges.hooks.agent_hooks import AGENTS
 from stet.bridges.hooks.hook_events import context_answer
 from stet.bridges.hooks.hook_sessions import is_session_id
-from stet.bridges.isolation.isolated_session import IsolatedSession
-from stet.bridges.isolation.workspace_layers import make_layers
+from stet.bridges.isolation.isolated_session import INTRODUCTION, IsolatedSession
+from stet.bridges.isolation.workspace_layers import layers_folder, make_layers, remove_layers
 from stet.bridges.session_view import SessionView
 from stet.review.ledger import ReviewLedger
 from stet.system.process_id import is_alive
@@ -24,17 +22,6 @@ from stet.text.render import counted
 from stet.workspace.workspace import Workspace
 
 MAX_SESSIONS = 8
-LOOK_SECONDS = 1.0
-"""The least time between two looks at the layers of a session; a look takes a twentieth of it."""
-_LOOK_SHARE = 20
-_LEFT_SECONDS = 7 * 24 * 3600
-"""How long the layers stay that a server has left which was killed."""
-INTRODUCTION = (
-    "The user reviews your changes in an editor, with Stet. You work in an overlay of {folders}: "
-    "what you change there, by tools or by shell, becomes a proposal, and the user's files change "
-    "when the user accepts. Commits, and files that git ignores, are dropped at the end."
-)
-"""The first text for an agent; `{folders}` are the folders of the workspace."""
 _PROGRAM = re.compile(r"[A-Za-z0-9][\w.+-]{0,39}")
 
 
@@ -103,12 +90,13 @@ class IsolatedSessions:
         author = program if _PROGRAM.fullmatch(program) else "program"
         name = f"{author}-run-{secrets.token_hex(4)}"
         try:
-            isolated = await asyncio.to_thread(self._clean)
+            isolated = await asyncio.to_thread(layers_folder, self._system)
             folder = isolated / str(os.getpid()) / name
             roots = self._workspace.roots
             layers = await asyncio.to_thread(make_layers, folder, roots, self._system)
             view = SessionView(self._workspace, self._ledger, self._number, author, name)
-            session = IsolatedSession(view, self._workspace, layers, self._system.now())
+            session = IsolatedSession(view, self._workspace, layers)
+            await view.begin_turn()
             await session.prepare()
         except OSError as error:
             raise RunRefused(f"the layers of the workspace can't be made: {error}") from error
@@ -133,7 +121,7 @@ class IsolatedSessions:
             running.looking.cancel()
         session = running.session
         await session.finish()
-        await asyncio.to_thread(_remove, running.folder)
+        await asyncio.to_thread(remove_layers, running.folder)
         self._report(running)
         return {
             "hunks": len(session.hunks),
@@ -207,29 +195,7 @@ class IsolatedSessions:
 
     async def _scan(self, name: str, running: _Running) -> None:
         """Propose changes while the program runs, and end the session with it."""
-        while is_alive(running.process):
-            began = self._system.monotonic()
-            await running.session.collect(is_end=False)
-            took = self._system.monotonic() - began
-            await asyncio.sleep(max(LOOK_SECONDS, took * _LOOK_SHARE))
+        await running.session.look(lambda: is_alive(running.process))
         running.looking = None
         if name in self._running:
             await self.end(name)
-
-    def _clean(self) -> Path:
-        """Return the folder of all layers, without those that were left long ago. Blocks."""
-        isolated = self._system.real_path(self._system.cache_folder()) / "isolated"
-        isolated.mkdir(mode=0o700, exist_ok=True)
-        for name, status in self._system.list_real(isolated):
-            is_left = not (name.isdecimal() and is_alive(int(name)))
-            if is_left and status.mtime < self._system.now() - _LEFT_SECONDS:
-                _remove(isolated / name)
-        return isolated
-
-
-def _remove(folder: Path) -> None:
-    """Remove layers; the kernel's folder in them has no permissions."""
-    for work in folder.glob("*/work"):
-        with suppress(FileNotFoundError):  # never mounted
-            (work / "work").chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)

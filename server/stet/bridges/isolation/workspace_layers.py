@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stet.system.overlay import Overlay
+from stet.system.process_id import is_alive
 from stet.system.system import FileKind, System
 from stet.workspace.names import is_version_control
 from stet.workspace.paths import Root
@@ -21,6 +22,8 @@ from stet.workspace.privacy_filter import PrivacyFilter
 
 MAX_LISTED = 500_000
 """The most entries of the workspace among which secret files are searched for."""
+_LEFT_SECONDS = 7 * 24 * 3600
+"""How long the layers stay that a server has left which was killed."""
 
 
 class LayeredFolder(NamedTuple):
@@ -33,6 +36,30 @@ class LayeredFolder(NamedTuple):
         """Return a real path as its parts below the folder, None if it is not below it."""
         folder = self.overlay.folder
         return real.relative_to(folder).parts if real.is_relative_to(folder) else None
+
+
+def layers_folder(system: System) -> Path:
+    """Return the folder of all layers, without those that were left long ago.
+
+    Raises:
+        OSError: If there is none, and it can't be created.
+    """
+    isolated = system.real_path(system.cache_folder()) / "isolated"
+    isolated.mkdir(mode=0o700, exist_ok=True)
+    for name, status in system.list_real(isolated):
+        is_left = not (name.isdecimal() and is_alive(int(name)))
+        if is_left and status.mtime < system.now() - _LEFT_SECONDS:
+            remove_layers(isolated / name)
+    return isolated
+
+
+def remove_layers(folder: Path) -> None:
+    """Remove the layers of a session or of a server; the kernel's folder has no permissions."""
+    for layers in ("*", "*/*"):
+        for work in folder.glob(f"{layers}/work"):
+            with suppress(FileNotFoundError):  # never mounted
+                (work / "work").chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def make_layers(base: Path, roots: Sequence[Root], system: System) -> tuple[LayeredFolder, ...]:
