@@ -117,6 +117,7 @@ def test_a_project_may_narrow() -> None:
         ("[log]\nlevel = 'debug'", "log.level"),
         ("[agents]\ndefault = 'gemini'", "agents.default"),
         ("[agents]\nclaudeIde = true", "agents.claudeIde"),
+        ("[agents]\nisolation = 'none'", "agents.isolation"),
         ("[agents.servers.x]\ncommand = ['evil']", "agents.servers"),
         ("[mcpServers.x]\ncommand = ['evil']", "mcpServers"),
     ],
