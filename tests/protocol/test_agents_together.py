@@ -31,6 +31,7 @@ async def editor(shell: Shell, tmp_path: Path) -> AsyncIterator[FakeEditor]:
     )  # fmt: skip
     async with FakeEditor.start(shell.folder, env={**shell.env, **model}) as editor:
         editor.open("a.txt")
+        await editor.command("stet.proposals")
         yield editor
 
 

@@ -2,12 +2,13 @@
 
 import json
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.server_processes import PYTHON, start
+from tests.support.server_processes import PYTHON, run_shell, start
 
 STATE = """
 import asyncio, atexit, gc, json, logging, os, signal, sys, threading, time
@@ -71,6 +72,29 @@ async def test_a_forked_process_is_as_one_that_was_started_anew(
     assert anew[1:] == (end, errors, code)
     assert anew[0]["environment"]["ODD"] == "\udcff ö"
     assert await ran(script, typed, fresh=False) == anew
+
+
+@pytest.mark.parametrize("typed", ["reason", "3", "", "kill"])
+def test_a_forked_command_is_as_one_that_was_started_anew(tmp_path: Path, typed: str) -> None:
+    script = tmp_path / "state.py"
+    script.write_text(STATE)
+    argv = [*PYTHON, str(script), "--odd", "a b"]
+    env = {"LANG": "C.UTF-8", "TZ": "Asia/Tokyo", "ODD": "\udcff ö"}
+    anew = subprocess.run(
+        argv, input=typed, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    forked = run_shell(argv, typed=typed, cwd=tmp_path, env=env, seconds=60)
+    assert json.loads(forked.stdout.split("\n")[0])["folder"] == str(tmp_path)
+    assert (forked.stdout, forked.stderr) == (anew.stdout, anew.stderr)
+    assert forked.returncode == anew.returncode
+
+
+def test_a_forked_command_that_does_not_end_in_time_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "late.py"
+    script.write_text("import threading\nprint('ready', flush=True)\nthreading.Event().wait()")
+    with pytest.raises(subprocess.TimeoutExpired) as late:
+        run_shell([*PYTHON, str(script)], typed="a\n" * 100_000, cwd=tmp_path, env={}, seconds=0.5)
+    assert late.value.output == "ready\n"
 
 
 async def test_one_that_is_killed_is_gone_and_that_is_reported() -> None:

@@ -258,6 +258,7 @@ async def test_forbidden_changes_follow_the_policy(shell: Shell) -> None:
     async with FakeEditor.start(
         shell.folder, env=shell.env, settings={"edit": {"canDelete": False}}
     ) as editor:
+        await editor.command("stet.proposals")
         ended = await run(shell, "rm b.txt; mkdir -p .vscode; echo 1 >.vscode/tasks.json")
         assert "stet: Not proposed: Refused by the rule edit.canDelete" in ended.stderr
         [item] = await editor.command("stet.proposals")

@@ -1,11 +1,12 @@
 """A Python that has imported Stet's modules and forks, so that a test's server starts at once.
 
-Run as `python -I tests/support/fork_server.py N`, N the descriptor of a socket. An order is a line
-of JSON, `{"argv": ["-m", "module", ...] or ["script", ...], "env": {...}}`, with four descriptors:
+Run as `python -I tests/support/fork_server.py N KIND`, N the descriptor of a socket, KIND `server`
+or `shell`: the modules of which command are imported. An order is a line of JSON, `{"argv": ["-m",
+"module", ...] or ["script", ...], "env": {...}, "cwd": null or "folder"}`, with four descriptors:
 standard input, output and error of the new process, and a pipe that reports its id and then its
 exit code as `subprocess` gives it. The process is like `python -I` with these arguments, except
-that the server's modules are already imported, and that it ends without freeing each object if its
-exit code is a number. Each test process has one fork server.
+that Stet's modules are already imported, and that it ends without freeing each object if its
+exit code is a number. Each test process has one fork server of each kind.
 """
 
 import atexit
@@ -20,9 +21,10 @@ import sys
 import time
 from contextlib import suppress
 from importlib import import_module
+from io import TextIOWrapper
 from struct import Struct
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 import attrs
 from cattrs.errors import StructureHandlerNotFoundError
@@ -60,7 +62,38 @@ LATE = (
 """Modules that a server imports inside functions, with the first message or the first turn."""
 
 
-def import_all() -> None:
+SHELL = (
+    "concurrent.futures.thread",
+    "csv",
+    "encodings.ascii",
+    "encodings.idna",
+    "httpx2",
+    "importlib.readers",
+    "importlib.resources.readers",
+    "platformdirs.unix",
+    "rich.live",
+    "rich.markdown",
+    "rich.table",
+    "stet.cli.agents_command",
+    "stet.cli.ask_command",
+    "stet.cli.editor_check",
+    "stet.cli.terminal",
+    "stet.settings.layers",
+    "stet.system.helper_process",
+    "tomllib",
+    "typer._adapters",
+    "typer._click.decorators",
+)
+"""Modules that commands of the shell import inside functions."""
+
+
+def import_shell() -> None:
+    """Import the modules that most commands of the shell import; this starts nothing."""
+    for name in ("stet.cli.app", *SHELL):
+        import_module(name)
+
+
+def import_server() -> None:
     """Import the modules that a server imports until it has answered; this starts nothing."""
     for package in HANDLERS:
         for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
@@ -130,13 +163,33 @@ class ForkServer:
         self._orders.detach()
         for standard, descriptor in enumerate(descriptors[:3]):
             os.dup2(descriptor, standard)
+        for name in ("stdin", "stdout", "stderr"):
+            setattr(sys, name, opened_again(getattr(sys, name)))
+            setattr(sys, f"__{name}__", getattr(sys, name))
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         os.environ.clear()
         os.environ.update(order["env"])
+        if order["cwd"] is not None:
+            os.chdir(order["cwd"])  # noqa: TID251  a process of its own, before it has begun
         time.tzset()
+
+
+def opened_again(stream: TextIO) -> TextIO:
+    """Return a stream like `stream`, which recorded whether the file of the parent can be sought."""
+    new = open(  # noqa: SIM115  it stays open
+        stream.fileno(),
+        stream.mode,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        newline="\n",
+        closefd=False,
+    )
+    assert isinstance(new, TextIOWrapper)
+    new.reconfigure(line_buffering=bool(stream.line_buffering))
+    return new
 
 
 def run(arguments: list[str]) -> int:
@@ -185,7 +238,7 @@ class Exit:
 def main() -> None:
     """Serve in the parent until the end; in each child, run the order."""
     end = Exit()
-    import_all()
+    (import_server if sys.argv[2] == "server" else import_shell)()
     gc.collect()
     gc.freeze()
     arguments = ForkServer(socket.socket(fileno=int(sys.argv[1]))).serve()

@@ -1,13 +1,15 @@
-"""Servers as separate processes: forked by a Python that has imported Stet, or newly started.
+"""Servers and commands as separate processes: forked by a Python that has imported Stet, or new.
 
-A forked server has pipes, signals, an environment and an exit code like any process; it only saves
+A forked process has pipes, signals, an environment and an exit code like any process; it only saves
 a second of imports. A test of the start passes `fresh=True`.
 """
 
 import asyncio
 import atexit
+import io
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -16,8 +18,11 @@ import sys
 from asyncio.base_subprocess import BaseSubprocessTransport
 from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from subprocess import CompletedProcess, TimeoutExpired
 from typing import Any
 
 from tests.support.fork_server import NUMBER
@@ -59,6 +64,56 @@ async def start(
     return Process(transport, protocol, loop)
 
 
+def run_shell(
+    argv: Sequence[str], *, typed: str, cwd: Path, env: Mapping[str, str], seconds: float
+) -> CompletedProcess[str]:
+    """Run a command of the shell to its end, as `subprocess.run` does with text in pipes.
+
+    Args:
+        argv: The command line, which begins with `python -I`.
+        typed: The standard input.
+        cwd: The working folder.
+        env: The whole environment.
+        seconds: The time after which the process is killed.
+
+    Raises:
+        TimeoutExpired: If the process was killed after `seconds`.
+    """
+    if sys.platform != "linux":
+        return subprocess.run(
+            argv,
+            input=typed,
+            cwd=cwd,
+            env=env,
+            timeout=seconds,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    process = _fork("shell", argv[2:], env, cwd=cwd)
+    with ThreadPoolExecutor(3) as threads, process.stdout, process.stderr, process.report:
+        outputs = [threads.submit(_read, stream) for stream in (process.stdout, process.stderr)]
+        threads.submit(_write, process.stdin, typed.encode())
+        ended, _, _ = select.select([process.report], [], [], seconds)
+        if not ended:
+            process.kill()
+        output, errors = (one.result() for one in outputs)
+        (code,) = NUMBER.unpack(process.report.read(NUMBER.size))
+    if not ended:
+        raise TimeoutExpired(argv, seconds, output, errors)
+    return CompletedProcess(list(argv), code, output, errors)
+
+
+def _read(stream: io.RawIOBase) -> str:
+    with io.TextIOWrapper(io.BufferedReader(stream), "utf-8") as text:
+        return text.read()
+
+
+def _write(stream: io.RawIOBase, data: bytes) -> None:
+    with suppress(BrokenPipeError, ConnectionResetError), io.BufferedWriter(stream) as writer:
+        writer.write(data)
+
+
 class _Transport(BaseSubprocessTransport):
     """A transport like the event loop's, but the fork server creates and reaps the process."""
 
@@ -72,7 +127,7 @@ class _Transport(BaseSubprocessTransport):
         bufsize: int,
         **kwargs: Any,
     ) -> None:
-        self._forked = _fork(args, kwargs["env"], has_errors=stderr == PIPE)
+        self._forked = _fork("server", args, kwargs["env"], has_errors=stderr == PIPE)
         self._proc = self._forked  # type: ignore[assignment]
         self._loop.add_reader(self._forked.report, self._ended)
 
@@ -112,13 +167,28 @@ class _Forked:
         self.send_signal(signal.SIGKILL)
 
 
-def _fork(arguments: Sequence[str], env: Mapping[str, str], *, has_errors: bool) -> _Forked:
+def _fork(
+    kind: str,
+    arguments: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    cwd: Path | None = None,
+    has_errors: bool = True,
+) -> _Forked:
     """Order a process and wait until it runs.
+
+    Args:
+        kind: The kind of the fork server.
+        arguments: The arguments of Python.
+        env: The whole environment.
+        cwd: The working folder; None: ours.
+        has_errors: Whether the standard error is a pipe; it is discarded otherwise.
 
     Raises:
         ChildProcessError: If the fork server has died; its output is on the standard error.
     """
-    order = json.dumps({"argv": list(arguments), "env": dict(env)}).encode() + b"\n"
+    folder = None if cwd is None else str(cwd)
+    order = json.dumps({"argv": list(arguments), "env": dict(env), "cwd": folder}).encode() + b"\n"
     its_stdin, stdin = (
         socket.socketpair()
     )  # as in asyncio: a pipe does not signal that its reader is gone
@@ -127,7 +197,7 @@ def _fork(arguments: Sequence[str], env: Mapping[str, str], *, has_errors: bool)
     report, its_report = os.pipe()
     with its_stdin:
         socket.send_fds(
-            _orders(), [order], [its_stdin.fileno(), its_stdout, its_stderr, its_report]
+            _orders(kind), [order], [its_stdin.fileno(), its_stdout, its_stderr, its_report]
         )
     for descriptor in (its_stdout, its_stderr, its_report):
         os.close(descriptor)
@@ -148,12 +218,12 @@ def _fork(arguments: Sequence[str], env: Mapping[str, str], *, has_errors: bool)
 
 
 @cache
-def _orders() -> socket.socket:
-    """Return the socket for orders to the fork server, which the first call starts."""
+def _orders(kind: str) -> socket.socket:
+    """Return the socket for orders to the fork server of a kind, which the first call starts."""
     ours, its = socket.socketpair()
     with its:
         process = subprocess.Popen(
-            [*PYTHON, FORK_SERVER, str(its.fileno())],
+            [*PYTHON, FORK_SERVER, str(its.fileno()), kind],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[its.fileno()],

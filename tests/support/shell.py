@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.server_processes import run_shell
+
 STET = (sys.executable, "-I", "-m", "stet.cli.main")
 SECONDS = 60
 
@@ -52,15 +54,12 @@ class Shell:
     def run(
         self, *arguments: str, typed: str = "", env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return run_shell(
             [*STET, *arguments],
+            typed=typed,
             cwd=self.folder,
             env=self.env | (env or {}),
-            input=typed,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
+            seconds=SECONDS,
         )
 
     def left_running(self) -> list[str]:
