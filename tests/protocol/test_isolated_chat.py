@@ -277,6 +277,18 @@ async def test_killed_server_leaves_no_agent(shell: Shell) -> None:
         os.close(agent)
 
 
+async def test_agent_that_ends_early_has_proposed_what_it_has_changed(shell: Shell) -> None:
+    shell.write(".gitignore", "build\n")
+    script = scripted(shell, [by_shell("sed -i s/two/2/ a.txt; mkdir build"), {"exit": 3}])
+    async with start(shell, script) as editor:
+        turn = await run(editor, "Go.", agent="robot")
+        assert turn["state"] == "failed"
+        assert turn["error"] == "The agent robot ended with exit code 3."
+        assert turn["notes"] == ["Not proposed, as ignored, hidden or special files: build."]
+        assert await texts(editor) == ["2\n"]
+        assert layers(shell) == []
+
+
 async def test_cancelled_turn_proposes_what_was_changed(shell: Shell) -> None:
     steps = [by_shell("sed -i s/two/2/ a.txt"), permission("Go on", kind="other")]
     script = scripted(shell, [*steps, {"wait": "cancel"}])

@@ -173,8 +173,10 @@ class AcpSession:
             notes = await self._end_isolated_turn()
             ended = external.finish(**self._figures(response, external, notes))
         except AgentFailure as failure:
-            await (self._end_isolated_turn() if self.is_running else self.close())
-            external.finish(**self._files_used())
+            notes = (*external.turn.notes, *await self._end_isolated_turn())
+            if not self.is_running:
+                await self.close()
+            external.finish(**self._files_used(), notes=notes)
             raise TurnFailed(str(failure)) from failure
         finally:
             external.stop()
