@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types as lsp
 
 from tests.support.claude_tools import Claude
 from tests.support.editor import FakeEditor
@@ -98,3 +99,41 @@ async def test_hunk_over_the_hunk_of_another_agent_names_it(
     assert f"{was['hunk']} " in news
     assert "replaced by the proposal of another conversation" in news
     assert (await first.tool("Read", "a.txt")).text == SAVED
+
+
+async def amend_on_page(editor: FakeEditor, old: str, new: str) -> None:
+    """Change a line of a pending hunk on the review page."""
+    uri = (await editor.command("stet.review", {}))["uri"]
+    await editor.wait_until(lambda: [one for one in editor.shown_documents if one.uri == uri])
+    editor.open(uri)
+    editor.change(uri, f"+{old}\n", f"+{new}\n")
+    page = lsp.TextDocumentIdentifier(uri)
+    editor.text_document_did_save(lsp.DidSaveTextDocumentParams(page))
+    await editor.wait_for_message("Stet: 1 hunk amended.")
+
+
+async def test_edit_of_a_hunk_that_the_user_has_amended_is_a_conflict(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    claude = Claude(shell)
+    await claude.prompt()
+    await claude.tool("Edit", "a.txt", old_string="two", new_string="2")
+    was = await named(editor, "2\n")
+    await amend_on_page(editor, "2", "zwei")
+    again = await claude.tool("Edit", "a.txt", old_string="2", new_string="II")
+    conflict = await named(editor, "II\n")
+    assert conflict["state"] == "conflict"
+    assert conflict["reason"] == f"you changed the earlier proposal {was['hunk']}"
+    assert (
+        f"Your lines wait as {conflict['hunk']}, in conflict with those of the user" in again.note
+    )
+    assert again.note.endswith("The user's lines are now:\nzwei\n")
+    await editor.wait_until(lambda: conflict["reason"] in str(editor.diagnostics))
+    assert "zwei" in await claude.prompt("Go on.")
+
+    await editor.command("stet.resolve", {"hunk": conflict["hunk"], "how": "mine"})
+    assert await pending(editor) == [("claude", "zwei\n", None)]
+    assert (await claude.tool("Read", "a.txt")).text == SAVED.replace("two", "zwei")
+    await claude.tool("Edit", "a.txt", old_string="zwei", new_string="drei")
+    assert [new for _, new, _ in await pending(editor)] == ["drei\n"]
+    assert editor.text("a.txt") == SAVED

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from stet.bridges.session_view import SessionView, ViewError, with_line_ends_of
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import EditDraft, Hunk, HunkState
+from stet.review.proposal import REPLACING, EditDraft, Hunk, HunkState
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.text.edit import TextChange
 from stet.text.lines import line_ends, split_lines
@@ -277,7 +277,11 @@ class SharedWorld(SimulatedWorld):
         assert session.read is not None
         assert session.written is not None
         text = text_with_pending(self.ledger, self._document(), session.view.chat)
-        if before == session.read:
+        own = self.ledger.hunks(uri=URI, chat=session.view.chat)
+        conflicts = [one for one in own if one.state is HunkState.CONFLICT]
+        # A conflict that replaces a hunk takes its text out of the view first.
+        is_whole = not any(one.reason.startswith(REPLACING) for one in conflicts)
+        if before == session.read and is_whole:
             # Where line ends are mixed, new lines have those of the lines beside them.
             texts = (before, session.written, self.buffer.text)
             is_mixed = len(line_ends("".join(texts))) > 1
@@ -297,6 +301,8 @@ class SharedWorld(SimulatedWorld):
         unclear |= words_of(
             "".join(f"{one.base}\n{one.theirs}\n" for one in merged.conflicts)
         ).keys()
+        for hunk in conflicts:
+            unclear |= words_of(f"{hunk.old}\n{hunk.base}\n{hunk.proposed}").keys()
         for each in (session.read, session.written, before, text):
             unclear |= {word for word, n in Counter(WORD.findall(each)).items() if n > 1}
         if wrong := (wanted ^ has) - unclear:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from stet.agent.turn import Ask, Mode
 from stet.agent.turn_rules import create_turn_rules
+from stet.bridges.merged_write import WriteConflict, merge_write
 from stet.context.context_builder import EditorLocation
 from stet.context.since_last_turn import cut_off, since_last_turn_section
 from stet.review.errors import ReviewError
@@ -19,16 +20,15 @@ from stet.review.feedback import ModelKnowledge, collect_feedback
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import OPEN, Draft, Hunk, HunkKind, HunkState, MoveDraft, RemoveDraft
+from stet.review.replaced_hunks import amended_text
 from stet.review.resolve.pending_view import PendingView, pending_file
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
-from stet.review.tracking.relocation import find_lines
 from stet.review.tracking.tracked_document import overlap
 from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import line_edit
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
-from stet.text.merge import merge_partly
 from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError
@@ -69,13 +69,12 @@ class _PreparedChange:
     Attributes:
         draft: The change of lines that the user has not changed; None without such lines.
         amends: The hunks that it replaces.
-        conflicts: The replacements of lines that the user has changed, with the lines that the
-            session has read.
+        conflicts: The replacements of lines that the user has changed, with the conflict of each.
     """
 
     draft: PreparedDraft | RejectedDraft | None
     amends: tuple[str, ...] = ()
-    conflicts: tuple[tuple[PreparedDraft | RejectedDraft, str], ...] = ()
+    conflicts: tuple[tuple[PreparedDraft | RejectedDraft, WriteConflict], ...] = ()
 
 
 class SessionView:
@@ -199,7 +198,7 @@ class SessionView:
             changed since are hunks in conflict (`describe_conflicts`).
 
         Raises:
-            ViewError: If a rule refuses, or the user has changed a pending hunk of the session.
+            ViewError: If a rule refuses, or the change can't be merged with those of the user.
         """
         with _errors_for_agents():
             if (gone := self._whole_file_hunk(uri, HunkKind.REMOVE)) is not None:
@@ -216,7 +215,7 @@ class SessionView:
         """Return sentences for the agent about conflicts, with the user's lines cut, or ""."""
         found = [hunk for hunk in hunks if hunk.state is HunkState.CONFLICT]
         snapshot = self._workspace.snapshot()
-        redactor = redactor_of(snapshot)
+        redactor, proposed = redactor_of(snapshot), self.hunks
 
         def shown(text: str) -> str:
             return (redactor.redact(text).text if redactor else text)[: MAX_SHOWN // len(found)]
@@ -226,7 +225,7 @@ class SessionView:
                 f"The user has changed the same lines of {snapshot.name_of(hunk.uri)} since then. "
                 f"Your lines wait as {hunk.id}, in conflict with those of the user, who decides: "
                 f"don't make this edit again. The user's lines are now:\n"
-                f"{shown(hunk.old)}"
+                f"{shown(amended_text(proposed, hunk) or hunk.old)}"
                 for hunk in found
             )
 
@@ -324,16 +323,12 @@ class SessionView:
         """Return the change of a view. For a worker thread.
 
         Raises:
-            ViewError: If the user has changed a pending hunk of the session.
+            ViewError: If the two can't be merged.
         """
         after = with_line_ends_of(before, after)
-        merged = merge_partly(before, view.text, after)
-        found = [] if merged is None else [view.live_place(*one[:2]) for one in merged.conflicts]
-        places = [place for place in found if place is not None]
-        if merged is None or len(places) < len(found):
+        if (merged := merge_write(view, before, after)) is None:
             raise ViewError(_same_lines(name))
-        places = _with_moved_lines(places, [one.base for one in merged.conflicts], view.live.lines)
-        edit, rules = line_edit(split_lines(view.text), split_lines(merged.text)), inspect()
+        edit, rules = merged.edit, inspect()
         if merged.conflicts:  # a conflict may end later: the whole edit must be allowed
             then = TextDocument(view.live.uri, before)
             made = line_edit(split_lines(before), split_lines(after))
@@ -341,8 +336,8 @@ class SessionView:
             if isinstance(refused := prepare_or_reject(whole, rules), RejectedDraft):
                 return _PreparedChange(refused)
         conflicts = tuple(
-            (self._prepare_lines(view, name, place, one.theirs, rules), one.base)
-            for one, place in zip(merged.conflicts, places, strict=True)
+            (self._prepare_lines(view, name, one.place, one.new, rules), one)
+            for one in merged.conflicts
         )
         if not edit.replacements:
             return _PreparedChange(None, (), conflicts)
@@ -351,11 +346,12 @@ class SessionView:
         repeated = view.repeated(amendment.edit, turn, amendment.hunks)
         draft = self._proposer.edit_draft(view.live, name, amendment.edit, self._summary(name))
         prepared = prepare_or_reject(draft, rules)
-        if isinstance(prepared, PreparedDraft) and any(
-            overlap(place, (hunk.old_start, hunk.old_end))
-            for place in places
-            for hunk in prepared.authorized.hunks
-        ):
+        hunks = prepared.authorized.hunks if isinstance(prepared, PreparedDraft) else ()
+        if any(
+            overlap(one.place, (hunk.old_start, hunk.old_end))
+            for one in merged.conflicts
+            for hunk in hunks
+        ) or any(set(one.hunks) & set(amendment.hunks) for one in merged.conflicts):
             raise ViewError(_same_lines(name))
         return _PreparedChange(prepared, (*amendment.hunks, *repeated), conflicts)
 
@@ -380,14 +376,16 @@ class SessionView:
         """
         made: list[Hunk] = []
         try:
-            for prepared, base in change.conflicts:
-                made += self._proposer.propose_prepared(prepared, position="write", base=base)
+            for prepared, one in change.conflicts:
+                made += self._proposer.propose_prepared(
+                    prepared, position="write", amends=one.hunks, base=one.base
+                )
             if (draft := change.draft) is not None:
                 amends = change.amends
                 made += self._proposer.propose_prepared(draft, position="write", amends=amends)
         except ToolError:
             for hunk in made:
-                self._withdraw(hunk)
+                self._withdraw(hunk, reopens=True)
             raise
         return tuple(sorted(made, key=lambda hunk: hunk.range))
 
@@ -402,10 +400,10 @@ class SessionView:
         prepared = await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
         return self._proposer.propose_prepared(prepared, position=position)
 
-    def _withdraw(self, hunk: Hunk) -> None:
-        """Withdraw a hunk, unless the user has decided it since."""
+    def _withdraw(self, hunk: Hunk, *, reopens: bool = False) -> None:
+        """Withdraw a hunk (`ReviewLedger.withdraw`), unless the user has decided it since."""
         if self._ledger.hunk(hunk.id).state in OPEN:
-            self._ledger.withdraw(hunk.id)
+            self._ledger.withdraw(hunk.id, reopens=reopens)
 
     def _check_free(self, uri: str) -> None:
         """Check that no file has the name only until the user accepts a hunk of the session.
@@ -451,25 +449,6 @@ class SessionView:
             # The agent reads on its own: its context is the workspace.
             rules = replace(rules, editable=self.is_ours)
         return Proposer(reader, rules)
-
-
-def _with_moved_lines(
-    places: Sequence[tuple[int, int]], bases: Sequence[str], lines: Sequence[str]
-) -> list[tuple[int, int]]:
-    """Return the places of conflicts; where the user has only moved the lines, the new place.
-
-    Args:
-        places: The places of the conflicts (0-based, half-open).
-        bases: The lines that the session has read, for each conflict.
-        lines: The lines of the live text.
-    """
-    moved = [find_lines(base, lines) for base in bases]
-    return [
-        place
-        if there is None or any(overlap(there, other) for other in (*places, *moved[:at]) if other)
-        else there
-        for at, (place, there) in enumerate(zip(places, moved, strict=True))
-    ]
 
 
 def _same_lines(name: str) -> str:

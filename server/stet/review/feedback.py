@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stet.review.proposal import LIVE, UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
+from stet.review.replaced_hunks import amended_text
 from stet.review.resolve.pending_view import as_shown
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
@@ -102,7 +103,7 @@ class HunkOutcome:
         summary: The purpose of the hunk.
         reason: The user's reason; empty if there is none.
         diff: The user's changes to the text that the agent wrote; lines are counted within it.
-        theirs: In conflict, the lines of the user at the place; None otherwise.
+        theirs: In conflict, the lines of the user; None otherwise.
         is_changed: Whether the user has changed the hunk, reported now or before.
         inline: Whether the hunk is a block in the text.
         new_file: For an accepted move, the new name of the file.
@@ -185,7 +186,7 @@ def collect_feedback(
     hunks = [as_shown(hunk, snapshot) for hunk in hunks]
     ids = {hunk.id for hunk in hunks}
     outcomes = [
-        _outcome(hunk, views, is_news=hunk.changed > upto)
+        _outcome(hunk, views, hunks, is_news=hunk.changed > upto)
         for hunk in hunks
         if _is_reported(hunk, ids, is_news=hunk.changed > upto)
     ]
@@ -253,7 +254,7 @@ def _state(hunk: Hunk) -> HunkState:
     return HunkState.UNDONE if is_undone else hunk.state
 
 
-def _outcome(hunk: Hunk, views: _FileViews, *, is_news: bool) -> HunkOutcome:
+def _outcome(hunk: Hunk, views: _FileViews, hunks: Sequence[Hunk], *, is_news: bool) -> HunkOutcome:
     state, view = _state(hunk), views.at(hunk.uri)
     if not view.may_be_named:
         return HunkOutcome(hunk.id, state)
@@ -261,7 +262,7 @@ def _outcome(hunk: Hunk, views: _FileViews, *, is_news: bool) -> HunkOutcome:
     is_changed = state is not HunkState.CONFLICT and proposed != current
     theirs = None
     if state is HunkState.CONFLICT and view.document is not None:
-        theirs = whole_lines(view.document.text_in(hunk.range))
+        theirs = whole_lines(amended_text(hunks, hunk) or view.document.text_in(hunk.range))
     has_place = view.document is not None and hunk.kind not in (HunkKind.MOVE, HunkKind.REMOVE)
     return HunkOutcome(
         hunk.id,

@@ -22,16 +22,14 @@ from stet.review.proposal import (
     RemoveDraft,
     new_hunk,
     replace_hunk,
+    superseded_by,
 )
 from stet.review.rebase import catch_up
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.relocation import find_lines
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
-from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
-from stet.text.lines import whole_lines
 
 _Place = tuple[int, int]
 
@@ -83,10 +81,10 @@ def propose_lines(
     if not authorized.hunks and not amends:
         return []
     tracked, staying, fresh, replaced = _prepare_slot(store, draft, prepared, frozenset(amends))
-    first = part_of.first if part_of else _number(store, len(fresh))
+    first = part_of.first if part_of else first_number(store, len(fresh))
     made = {_place_of(hunk): f"h{first + nth}" for nth, hunk in enumerate(fresh)}
     in_order = tuple(made.items())
-    gone = [_close_replaced(store, tracked, hunk_id, in_order) for hunk_id in replaced]
+    gone = [close_replaced(store, tracked, hunk_id, in_order) for hunk_id in replaced]
     move = part_of.move if part_of else None
     proposal = move.proposal if move else store.proposal_id(draft.turn, document.uri)
     outlines = {
@@ -98,7 +96,7 @@ def propose_lines(
             id=hunk_id,
             proposal=proposal,
             group=move.group if move else f"{proposal}{outline.group or f'@{hunk_id}'}",
-            reason=_reason(outline.reason, draft, hunk_id, gone),
+            reason=reason_of(outline.reason, draft, hunk_id, gone),
         )
         for place, hunk_id in in_order
     ]
@@ -109,87 +107,6 @@ def propose_lines(
     store.notify(document.uri)
     ids = {**made, **staying}
     return [ids[_place_of(hunk)] for hunk in authorized.hunks]
-
-
-def propose_conflict(
-    store: HunkStore, draft: EditDraft, prepared: PreparedDraft, base: str
-) -> str | None:
-    """Add the replacement of lines that the user has changed since the agent read them.
-
-    The hunk leads from `base` to the agent's lines, so it is in conflict as long as the user's
-    lines can't be merged with it. If the place has a conflict of the agent already, its base is
-    the older one, and the hunk is placed on the lines of the base where these are free again.
-
-    Args:
-        store: The store for the hunks.
-        draft: The replacement of the user's lines by the agent's lines.
-        prepared: The replacement after the policy check.
-        base: The lines that the agent has read.
-
-    Returns:
-        The id of the hunk; None if the agent has only undone its change.
-
-    Raises:
-        HunkOverlap: As `propose_lines`.
-    """
-    document, replaced = draft.document, draft.edit.replacements[0]
-    tracked = store.ensure_tracked(document)
-    if document.version is None:
-        catch_up(store, tracked, document.text)
-    place = _line_from(document, replaced.start), _line_from(document, replaced.end)
-    written, earlier = place, _conflict_at(store, tracked, place, draft.chat)
-    if earlier is not None:
-        base = earlier.base
-        found = find_lines(base, tracked.lines)
-        # The hunk over the old lines may have been replaced since, or decided.
-        if found and set(tracked.overlapping(found)) <= {earlier}:
-            place = found
-    anchor = Anchor("", tracked.lines, place, base, replaced.text)
-    anchor.read_changed(tracked.lines)
-    place = anchor.first, anchor.end
-    old = tuple(document.lines[slice(*place)])
-    lines = LineHunk(place[0], old, place[0], whole_lines(replaced.text))
-    gone = _conflicting_hunks(store, tracked, [lines], draft, ())
-    if earlier is not None:
-        gone[earlier.hunk] = None
-    if base == replaced.text:
-        closed = [store.close_hunk(store[one], HunkState.WITHDRAWN, WITHDRAWN) for one in gone]
-        store.save(*closed, anchors_of=document.uri)
-        store.notify(document.uri)
-        return None
-    anchor.hunk = hunk_id = f"h{_number(store, 1)}"
-    closed = [_close_replaced(store, tracked, one, [(written, hunk_id)]) for one in gone]
-    proposal = store.proposal_id(draft.turn, document.uri)
-    at = range_of(document.lines, *place)
-    hunk = new_hunk(draft, at, base, replaced.text, prepared.authorized.caution)
-    hunk = replace_hunk(
-        hunk,
-        id=hunk_id,
-        proposal=proposal,
-        group=f"{proposal}@{hunk_id}",
-        reason=_reason(hunk.reason, draft, hunk_id, closed),
-    )
-    store.register([hunk])
-    tracked.add_changed(anchor)
-    store.save(*closed, hunk, anchors_of=document.uri)
-    store.notify(document.uri)
-    return hunk_id
-
-
-def _conflict_at(
-    store: HunkStore, tracked: TrackedDocument, place: _Place, chat: str
-) -> Anchor | None:
-    """Return the anchor of the conflict of a chat that has exactly the lines `place`."""
-    of_chat = (one for one in tracked.overlapping(place) if store[one.hunk].chat == chat)
-    return next(
-        (one for one in of_chat if one.merged is None and (one.first, one.end) == place), None
-    )
-
-
-def _line_from(document: TextDocument, offset: int) -> int:
-    """Return the line that begins at an offset; at the end of the text, the line after."""
-    at = document.position_at(offset)
-    return at.line + (at.character > 0)
 
 
 def _prepare_slot(
@@ -210,7 +127,7 @@ def _prepare_slot(
         catch_up(store, tracked, document.text)
     staying = _staying(tracked, hunks, amends)
     fresh = [hunk for hunk in hunks if _place_of(hunk) not in staying]
-    replaced = _conflicting_hunks(store, tracked, fresh, draft, amends)
+    replaced = overlapping_hunks(store, tracked, fresh, draft, amends)
     replaced |= dict.fromkeys(amends - set(staying.values()))
     return _EditSlot(tracked, staying, fresh, replaced)
 
@@ -228,7 +145,7 @@ def _staying(
     return {place: known[*place, text] for place, text in same if (*place, text) in known}
 
 
-def _number(store: HunkStore, n: int) -> int:
+def first_number(store: HunkStore, n: int) -> int:
     """Return the number of the first of `n` hunks; 0 if there are no hunks."""
     return store.journal.number("hunk", n) if n else 0
 
@@ -237,7 +154,7 @@ def _place_of(hunk: LineHunk) -> _Place:
     return hunk.old_start, hunk.old_start + len(hunk.old)
 
 
-def _conflicting_hunks(
+def overlapping_hunks(
     store: HunkStore,
     tracked: TrackedDocument,
     fresh: list[LineHunk],
@@ -267,7 +184,7 @@ def _conflicting_hunks(
     return found
 
 
-def _close_replaced(
+def close_replaced(
     store: HunkStore, tracked: TrackedDocument, hunk_id: str, made: Sequence[tuple[_Place, str]]
 ) -> Hunk:
     """Close and return a hunk: superseded if a new hunk replaces it, else withdrawn."""
@@ -282,7 +199,7 @@ def _close_replaced(
     return store.close_hunk(store[hunk_id], HunkState.WITHDRAWN, WITHDRAWN)
 
 
-def _reason(caution: str, draft: Draft, hunk_id: str, gone: Sequence[Hunk]) -> str:
+def reason_of(caution: str, draft: Draft, hunk_id: str, gone: Sequence[Hunk]) -> str:
     """Return the reason of a new hunk: its caution, and the hunks of other agents in its place.
 
     Within Stet's own agent a new proposal replaces an older one as a matter of course.
@@ -298,11 +215,6 @@ def _reason(caution: str, draft: Draft, hunk_id: str, gone: Sequence[Hunk]) -> s
     return "; ".join(filter(None, (caution, replaces)))
 
 
-def superseded_by(hunk_id: str) -> str:
-    """Return the reason of a hunk that the hunk `hunk_id` has replaced."""
-    return f"replaced by {hunk_id}"
-
-
 # -- whole files ---------------------------------------------------------------------------------
 
 
@@ -316,7 +228,7 @@ def propose_create(store: HunkStore, draft: CreateDraft, prepared: PreparedDraft
     gone = _close_earlier(store, hunk)
     tracked = store.ensure_tracked(TextDocument(draft.uri, ""))
     tracked.add(Anchor(hunk.id, tracked.lines, (0, 0), "", draft.text))
-    hunk = replace_hunk(hunk, reason=_reason(hunk.reason, draft, hunk.id, gone))
+    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, gone))
     _register(store, hunk, gone, anchors_of=hunk.uri)
     return hunk.id
 
@@ -334,10 +246,10 @@ def propose_move(store: HunkStore, draft: MoveDraft, prepared: PreparedDraft) ->
             _ = _prepare_slot(store, link, one)
     hunk = _whole_file_hunk(store, draft, prepared)
     gone = _close_earlier(store, hunk)
-    hunk = replace_hunk(hunk, reason=_reason(hunk.reason, draft, hunk.id, gone))
+    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, gone))
     made = [hunk.id]
     n_lines = [len(one.hunks) for one in prepared.links]
-    firsts = accumulate(n_lines, initial=_number(store, sum(n_lines)))
+    firsts = accumulate(n_lines, initial=first_number(store, sum(n_lines)))
     with store.batch():
         _register(store, hunk, gone)
         for (link, one), number in zip(links, firsts, strict=False):
@@ -353,7 +265,7 @@ def propose_remove(store: HunkStore, draft: RemoveDraft, prepared: PreparedDraft
     """
     hunk = _whole_file_hunk(store, draft, prepared)
     gone = _close_earlier(store, hunk)
-    hunk = replace_hunk(hunk, reason=_reason(hunk.reason, draft, hunk.id, gone))
+    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, gone))
     _register(store, hunk, gone)
     return hunk.id
 

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 
 from stet.review.errors import UnknownHunk
 from stet.review.journal import AnchorSnapshot, Journal
-from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal, replace_hunk
+from stet.review.proposal import (
+    LIVE,
+    REPLACING,
+    WHOLE_FILE,
+    Hunk,
+    HunkKind,
+    HunkState,
+    Proposal,
+    replace_hunk,
+)
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.tracked_document import TrackedDocument
 from stet.review.tracking.undo_detection import HunkInText
@@ -333,7 +342,9 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range, old: str) -> Hunk:
         new = anchor.theirs
         if state is HunkState.PENDING:
             broken = isinstance(anchor, BlockAnchor)
-            state, reason = HunkState.CONFLICT, _BROKEN if broken else _WRITTEN_OVER
+            state = HunkState.CONFLICT
+            if not reason.startswith(REPLACING):
+                reason = _BROKEN if broken else _WRITTEN_OVER
     if (place, old, new, state) == (hunk.range, hunk.old, hunk.new, hunk.state):
         return hunk
     return replace_hunk(

@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
+from stet.review.conflict_creation import propose_conflict
 from stet.review.errors import EditInFlight, WrongHunkState
 from stet.review.hunk_creation import (
-    propose_conflict,
     propose_create,
     propose_lines,
     propose_move,
@@ -38,6 +38,7 @@ from stet.review.proposal import (
     replace_hunk,
 )
 from stet.review.rebase import catch_up, follow_editor
+from stet.review.replaced_hunks import reopen_replaced, replaced_by_conflict
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.review.state_restore import (
     PreparedRestore,
@@ -105,21 +106,26 @@ class ReviewLedger:
             made = [propose_remove(store, draft, prepared)]
         return tuple(self.hunk(hunk_id) for hunk_id in made)
 
-    def propose_conflict(self, prepared: PreparedDraft, base: str) -> tuple[Hunk, ...]:
+    def propose_conflict(
+        self, prepared: PreparedDraft, base: str, amends: Collection[str] = ()
+    ) -> tuple[Hunk, ...]:
         """Add the replacement of lines that the user has changed since the agent read them.
 
         Args:
             prepared: The authorized replacement of the user's lines by the agent's.
             base: The lines that the agent has read.
+            amends: The pending hunks of the agent in the place, which the conflict supersedes.
 
         Returns:
             The hunk, which is in conflict; none if the agent has only undone its change.
 
         Raises:
             HunkOverlap: As `propose`.
+            WrongHunkState: As `propose`.
         """
         assert isinstance(prepared.draft, EditDraft), "only an edit has lines"
-        hunk_id = propose_conflict(self._store, prepared.draft, prepared, base)
+        self._check_amended(amends)
+        hunk_id = propose_conflict(self._store, prepared.draft, prepared, base, amends)
         return () if hunk_id is None else (self.hunk(hunk_id),)
 
     def _check_amended(self, hunk_ids: Iterable[str]) -> None:
@@ -372,8 +378,12 @@ class ReviewLedger:
         self._store.save(rejected, decision=True)
         self._store.notify(hunk.uri)
 
-    def withdraw(self, hunk_id: str) -> None:
+    def withdraw(self, hunk_id: str, *, reopens: bool = False) -> None:
         """Withdraw a hunk that its agent no longer proposes.
+
+        Args:
+            hunk_id: The hunk.
+            reopens: Whether hunks that it has replaced in conflict are pending again.
 
         Raises:
             WrongHunkState: If the user has decided the hunk, or its edit is in flight.
@@ -385,8 +395,10 @@ class ReviewLedger:
         if self.blocks.reject(hunk_id, WITHDRAWN):
             return
         self.blocks.release(hunk_id)
+        earlier = replaced_by_conflict(self._store, hunk_id) if reopens else []
         gone = self._store.close_hunk(self._store[hunk_id], HunkState.WITHDRAWN, WITHDRAWN)
         self._store.save(gone, anchors_of=hunk.uri)
+        reopen_replaced(self._store, earlier)
         self._store.notify(hunk.uri)
 
     def amend(self, hunk_id: str, new: str) -> Hunk:
@@ -430,14 +442,16 @@ class ReviewLedger:
         return self.amend(hunk_id, hunk.new)
 
     def take_mine(self, hunk_id: str) -> None:
-        """End a conflict with the user's text.
+        """End a conflict with the user's text: that of the file, or of a hunk that it has replaced.
 
         Raises:
             WrongHunkState: If the hunk is not in conflict.
         """
         if (state := self.hunk(hunk_id).state) is not HunkState.CONFLICT:
             raise WrongHunkState(f"{hunk_id} is not in conflict: it is {state}")
+        earlier = replaced_by_conflict(self._store, hunk_id)
         self.reject(hunk_id, "you kept your text")
+        reopen_replaced(self._store, earlier)
 
     def restore(self, hunk_id: str) -> Hunk:
         """Restore a rejected, undone or superseded hunk: make it pending for the current text.

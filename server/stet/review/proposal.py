@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
+from stet.text.lines import whole_lines, without_end
 from stet.text.position import Position, Range
 
 STET = "stet"
@@ -17,6 +18,10 @@ WITHDRAWN = "withdrawn by the agent"
 """The reason of a withdrawn hunk."""
 UNDONE_IN_EDITOR = "you undid it in the editor: accept it by itself"
 """The reason of an accepted hunk that is pending again."""
+
+REPLACING = ("you changed the earlier proposal", "you edited text around the earlier proposal")
+"""How the reason of a conflict begins that has replaced hunks of its conversation: the user has
+changed the new text of one of them, or only text around them."""
 
 
 class HunkState(StrEnum):
@@ -120,6 +125,14 @@ class Hunk:
     def number(self) -> int:
         """The number in the id; hunks are numbered in the order of creation."""
         return int(self.id.removeprefix("h"))
+
+    @property
+    def is_amended(self) -> bool:
+        """Whether the user has changed the new text, besides its line ends."""
+        new, proposed = (
+            [without_end(line) for line in whole_lines(text)] for text in (self.new, self.proposed)
+        )
+        return new != proposed
 
     @property
     def is_of_absent_file(self) -> bool:
@@ -314,3 +327,8 @@ def new_hunk(draft: Draft, place: Range, old: str, new: str, caution: str) -> Hu
         protected=bool(caution),
         reason=caution,
     )
+
+
+def superseded_by(hunk_id: str) -> str:
+    """Return the reason of a hunk that the hunk `hunk_id` has replaced."""
+    return f"replaced by {hunk_id}"

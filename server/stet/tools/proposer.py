@@ -125,7 +125,7 @@ class Proposer:
                 prepared = prepared.with_caution(self.explain_source(name))
             try:
                 if base is not None:
-                    return self.reader.ledger.propose_conflict(prepared, base)
+                    return self.reader.ledger.propose_conflict(prepared, base, amends)
                 snapshot = self.reader.snapshot()
                 prepared = rebase_onto_blocks(prepared, snapshot)
                 real = prepared.draft.document if isinstance(prepared.draft, EditDraft) else None

@@ -61,6 +61,11 @@ class SharedPage(ReviewHarness):
         return [str(hunk.state) for hunk in hunks]
 
 
+def states_by_id(page: SharedPage) -> list[str]:
+    """Return the states of the hunks in the order in which they were made."""
+    return [str(hunk.state) for hunk in sorted(page.hunks, key=lambda one: one.number)]
+
+
 async def test_lines_that_both_have_changed_become_a_conflict_beside_other_hunks() -> None:
     page = SharedPage()
     page.change("two", "zwei")
@@ -221,14 +226,132 @@ async def test_lines_that_both_add_in_one_place_are_no_conflict() -> None:
     assert page.text == "one\ntwo\nadded\nalso\nthree\nfour\n"
 
 
-async def test_pending_hunk_that_the_user_has_changed_is_not_replaced() -> None:
+async def test_edit_of_lines_that_the_user_has_amended_is_a_conflict() -> None:
     page = SharedPage()
     assert await page.write("two", "2") == ["pending"]
     page.ledger.amend("h1", "zwei\n")
-    with pytest.raises(ViewError, match="has changed the same lines of"):
-        await page.write("2", "II", read=TEXT.replace("two", "2"))
-    assert page.states == ["pending"]
+    seen = TEXT.replace("two", "2")
+    hunks = await page.view.write(A, seen, seen.replace("2", "II").replace("four", "4"))
+    assert [hunk.state for hunk in hunks] == [HunkState.CONFLICT, HunkState.PENDING]
+    check_picture(
+        page,
+        """
+          one
+        @@ superseded
+        @@
+        ~ 2
+        ! two
+        + II
+          three
+        - four
+        + 4
+        """,
+    )
+    assert page.ledger.hunk("h2").reason == "you changed the earlier proposal h1"
+    note = await page.view.describe_conflicts(hunks)
+    assert note.endswith("The user's lines are now:\nzwei\n")
+    assert "zwei" in await page.view.begin_turn()
+
+
+async def test_amended_hunk_is_back_if_the_user_takes_their_text() -> None:
+    page = SharedPage()
+    await page.write("two", "2")
+    page.ledger.amend("h1", "zwei\n")
+    seen = TEXT.replace("two", "2")
+    assert await page.write("2", "II", read=seen) == ["conflict"]
+    assert await page.write("II", "ii", read=seen.replace("2", "II")) == ["conflict"]
+    page.ledger.take_mine("h3")
+    assert states_by_id(page) == ["pending", "superseded", "rejected"]
+    page.accept()
+    assert page.text == TEXT.replace("two", "zwei")
+
+
+async def test_agents_text_replaces_the_amended_text_if_the_user_takes_it() -> None:
+    page = SharedPage()
+    await page.write("two", "2")
+    page.ledger.amend("h1", "zwei\n")
+    assert await page.write("2", "II", read=TEXT.replace("two", "2")) == ["conflict"]
+    page.ledger.take_theirs("h2")
+    page.accept("h2")
+    assert page.text == TEXT.replace("two", "II")
+    assert page.states == ["superseded", "accepted"]
+
+
+async def test_agent_that_undoes_its_edit_of_amended_lines_leaves_them() -> None:
+    page = SharedPage()
+    await page.write("two", "2")
+    page.ledger.amend("h1", "zwei\n")
+    seen = TEXT.replace("two", "2")
+    assert await page.write("2", "II", read=seen) == ["conflict"]
+    assert await page.write("II", "2", read=seen.replace("2", "II")) == []
+    assert states_by_id(page) == ["pending", "withdrawn"]
     assert page.ledger.hunk("h1").new == "zwei\n"
+
+
+async def test_agent_that_has_seen_the_amended_text_replaces_it() -> None:
+    page = SharedPage()
+    await page.write("two", "2")
+    page.ledger.amend("h1", "zwei\n")
+    assert await page.write("zwei", "drei", read=TEXT.replace("two", "zwei")) == ["pending"]
+    assert page.states == ["superseded", "pending"]
+    page.accept()
+    assert page.text == TEXT.replace("two", "drei")
+
+
+async def test_edit_of_other_lines_of_an_amended_hunk_is_merged_with_it() -> None:
+    page = SharedPage()
+    assert await page.write("two\nthree\n", "2\n3\n5\n") == ["pending"]
+    page.ledger.amend("h1", "zwei\n3\n5\n")
+    seen = TEXT.replace("two\nthree\n", "2\n3\n5\n")
+    assert await page.write("5", "V", read=seen) == ["pending"]
+    page.accept()
+    assert page.text == TEXT.replace("two\nthree\n", "zwei\n3\nV\n")
+
+
+async def test_conflict_has_the_whole_amended_hunk() -> None:
+    page = SharedPage()
+    assert await page.write("two\nthree\n", "2\n3\n5\n") == ["pending"]
+    page.ledger.amend("h1", "zwei\n3\n5\n")
+    seen = TEXT.replace("two\nthree\n", "2\n3\n5\n")
+    assert await page.write("2\n3\n5\n", "II\n3\nV\n", read=seen) == ["conflict"]
+    check_picture(
+        page,
+        """
+          one
+        @@ superseded
+        @@
+        ~ 2
+        ~ 3
+        ~ 5
+        ! two
+        ! three
+        + II
+        + 3
+        + V
+          four
+        """,
+    )
+
+
+async def test_amended_insertion_and_deletion_are_in_conflict_too() -> None:
+    page = SharedPage()
+    assert await page.write("one\n", "one\nnew\n") == ["pending"]
+    seen = TEXT.replace("one\n", "one\nnew\n")
+    assert await page.write("three", "3", read=seen) == ["pending"]
+    page.ledger.amend("h1", "neu\n")
+    page.ledger.amend("h2", "")
+    seen = seen.replace("three", "3")
+    edited = seen.replace("new", "NEW").replace("3", "III")
+    hunks = await page.view.write(A, seen, edited)
+    assert [(hunk.state, hunk.old, hunk.new) for hunk in hunks] == [
+        (HunkState.CONFLICT, "", "NEW\n"),
+        (HunkState.CONFLICT, "three\n", "III\n"),
+    ]
+    assert page.text == TEXT
+    page.ledger.take_mine("h3")
+    page.ledger.take_theirs("h4")
+    page.accept()
+    assert page.text == "one\nneu\ntwo\nIII\nfour\n"
 
 
 async def test_edit_of_rejected_lines_does_not_bring_them_back_unnoticed() -> None:
@@ -313,3 +436,33 @@ def test_nothing_of_the_user_is_written_over_and_nothing_of_the_agent_is_lost(
     for line in mine:
         if line not in base:
             assert left.count(line) >= mine.count(line)
+
+
+@given(base=lines, first=lines, amended=st.lists(lines, max_size=3), then=lines)
+@limits(max_examples=150, deadline=None)
+def test_nothing_that_the_user_has_amended_is_lost(
+    base: list[str], first: list[str], amended: list[list[str]], then: list[str]
+) -> None:
+    its = [f"its {line}" if line not in base else line for line in first]
+    again = [f"then {line}" if line not in its else line for line in then]
+    read, written, rewritten = ("".join(each) for each in (base, its, again))
+    page = SharedPage(read)
+    hunks = asyncio.run(page.view.write(A, read, written))
+    for hunk, new in zip(hunks, amended, strict=False):
+        page.ledger.amend(hunk.id, "".join(f"my {line}" for line in new))
+    before = {hunk.id: hunk for hunk in page.hunks}
+    try:
+        made = asyncio.run(page.view.write(A, written, rewritten))
+    except ViewError:
+        assert {hunk.id: hunk for hunk in page.hunks} == before
+        return
+    assert page.text == read
+    texts = "".join(hunk.new for hunk in page.hunks)
+    assert all(line in texts for line in again if line.startswith("then "))
+    for hunk in made:
+        if hunk.state is HunkState.CONFLICT:
+            page.ledger.take_mine(hunk.id)
+    left = "".join(hunk.new for hunk in page.hunks if hunk.state is HunkState.PENDING)
+    for hunk_id in before.keys() & {hunk.id for hunk in page.hunks}:
+        for line in split_lines(before[hunk_id].new):
+            assert not line.startswith("my ") or line in left

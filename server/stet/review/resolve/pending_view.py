@@ -9,6 +9,7 @@ The model's quotations and line numbers refer to the texts that the model was sh
 """
 
 import dataclasses
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -107,6 +108,14 @@ class PendingView:
             spans.append((start, start + len(hunk.new)))
             grown += len(hunk.new) - (written.end - written.start)
         return tuple(spans)
+
+    @property
+    def line_spans(self) -> tuple[tuple[int, int], ...]:
+        """The lines of each hunk's new text in the view, 0-based and half-open."""
+        starts = list(accumulate(map(len, split_lines(self.text)), initial=0))
+        return tuple(
+            (bisect_left(starts, first), bisect_left(starts, end)) for first, end in self._spans
+        )
 
     def touched(self, view_edit: TextEdit) -> tuple[Hunk, ...]:
         """Return the hunks that `view_edit`, an edit of the view, changes or adjoins."""
