@@ -114,9 +114,14 @@ class VSCode:
         self.do(lambda page: page.click(row))
 
     def palette(self, title: str) -> None:
-        """Run a command by its title."""
+        """Run a command by its title, which is pasted: the list is searched once."""
         self.keys("F1")
-        self.fill(title)
+        self.do(lambda page: page.wait_for_selector(".quick-input-widget input:focus"))
+        self.do(lambda page: page.keyboard.insert_text(title))
+        row = f".quick-input-list .monaco-list-row.focused:has-text({json.dumps(title)})"
+        self.do(lambda page: page.wait_for_selector(row))
+        self.keys("Enter")
+        self.do(lambda page: page.wait_for_selector(".quick-input-widget", state="hidden"))
 
     def go_to(self, name: str) -> None:
         """Open a file from the explorer, permanently and with the focus in it."""
