@@ -10,6 +10,7 @@ from stet.text.lines import (
     line_end,
     split_lines,
     split_plain,
+    strip_ends,
     without_end,
 )
 from stet.text.position import Position
@@ -42,6 +43,7 @@ def test_any_text_is_split_as_a_naive_splitter_does(text: str) -> None:
     assert [(without_end(line), line_end(line)) for line in lines] == [
         (line, end) for _, line, end in naive_lines(text)
     ]
+    assert strip_ends(lines) == [line for _, line, _ in naive_lines(text)]
     assert end_of(Position(0, 0), text) == Position(len(lines) - 1, len(lines[-1]))
 
 

@@ -28,7 +28,7 @@ from stet.text.block_codec import InlineBlock, find_blocks, has_leftovers
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import LineChange, Replacement
-from stet.text.lines import line_end, line_ends, whole_lines, without_end
+from stet.text.lines import line_end, line_ends, strip_ends, whole_lines, without_end
 from stet.text.merge import Merger
 from stet.text.position import Position
 from stet.text.sequence import find_line_runs
@@ -296,12 +296,12 @@ class Anchor(TrackedSpan):
 
     def _trim_edge_lines(self, lines: Sequence[str]) -> None:
         """Exclude lines that were only inserted at the edges."""
-        base_lines = [without_end(line) for line in self._base]
+        base_lines = strip_ends(self._base)
         while (n_lines := self.end - self.first) > len(base_lines):
             if self._text_in(lines) == self.proposed:
                 return
             place = lines[self.first : self.end]
-            hunks = diff_lines(base_lines, [without_end(line) for line in place])
+            hunks = diff_lines(base_lines, strip_ends(place))
             if hunks and hunks[-1].old_start == len(base_lines):
                 self.end -= len(hunks[-1].new)
             if hunks and hunks[0].old_start == 0 and not hunks[0].old and self.end > self.first:

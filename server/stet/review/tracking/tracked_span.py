@@ -8,10 +8,11 @@ the inverse of the last change, which the editor's undo sends, moves the range b
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from stet.text.edit import LineChange
-from stet.text.lines import without_end
+from stet.text.lines import strip_ends, without_end
 from stet.text.position import Position, Range
 
 MIN_ALPHANUMERIC = 6
@@ -154,12 +155,13 @@ def without_ends(around: tuple[str, str]) -> tuple[str, str]:
 
 def with_one_end(lines: Iterable[str]) -> list[str]:
     """Return lines that all end with LF, for comparisons."""
-    return [f"{without_end(line)}\n" for line in lines]
+    return [f"{line}\n" for line in strip_ends(lines)]
 
 
 def is_distinctive(lines: Iterable[str]) -> bool:
     """Return whether lines have enough letters and digits to be recognised."""
-    return sum(sum(map(str.isalnum, line)) for line in lines) >= MIN_ALPHANUMERIC
+    totals = accumulate(sum(map(str.isalnum, line)) for line in lines)
+    return any(total >= MIN_ALPHANUMERIC for total in totals)
 
 
 @dataclass(slots=True, eq=False)
