@@ -1,4 +1,4 @@
-"""Fixtures: a real Neovim per test, in an empty home; the browser and VS Code of a session."""
+"""Fixtures: a real Neovim per test, in an empty home; the Stet, browser and VS Code of a session."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Part
+from tests.editors.first_minutes import installed
 from tests.editors.neovim import Neovim, Start, start
 from tests.editors.vscode_session import screen, vscode, vscode_installed  # noqa: F401  fixtures
 from tests.parts.kept import MissingPart
@@ -62,3 +63,11 @@ def completions() -> Iterator[ServerThread]:
     made = ServerThread()
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def stet(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Path]:
+    """Yield the folder of a Stet that was installed as the README says, once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    with installed(base if worker_id == "master" else base.parent) as folder:
+        yield folder

@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
@@ -11,7 +10,7 @@ import pytest
 
 from tests.conftest import Part
 from tests.editors.conftest import ensure_neovim
-from tests.editors.first_minutes import Stranger, config_command, installed
+from tests.editors.first_minutes import Stranger, config_command
 from tests.editors.scripts import GREET, GREET_FILE, greet_script
 from tests.editors.terminal import Terminal
 
@@ -35,12 +34,11 @@ class Steps:
 
 
 @pytest.fixture
-def stranger(tmp_path: Path) -> Iterator[Stranger]:
+def stranger(tmp_path: Path, stet: Path) -> Stranger:
     """Make a user who has Stet, a project and an empty home."""
-    with installed(tmp_path) as stet:
-        met = Stranger(tmp_path, stet)
-        met.begin({"a.py": GREET})
-        yield met
+    met = Stranger(tmp_path, stet)
+    met.begin({"a.py": GREET})
+    return met
 
 
 def test_each_step_to_the_first_accept_names_the_next_one(stranger: Stranger, part: Part) -> None:

@@ -20,7 +20,6 @@ from tests.editors.first_minutes import (
     beside_python,
     command,
     config_command,
-    installed,
     key,
     spans,
 )
@@ -38,14 +37,6 @@ HELLO, BYE = GREET_FILE.before[4], GREET_FILE.before[10]
 FIRST = "\n".join(GREET_FILE.first) + "\n"
 NO_MODEL = ("No model is available.", "`stet model install`", "OPENAI_API_KEY")
 """Texts shown to a user who asks without a model."""
-
-
-@pytest.fixture(scope="session")
-def stet(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Path]:
-    """Yield the folder of a Stet that was installed as the README says, once for all workers."""
-    base = tmp_path_factory.getbasetemp()
-    with installed(base if worker_id == "master" else base.parent) as folder:
-        yield folder
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ works.
 """
 
 import asyncio
+import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -102,11 +103,25 @@ def text() -> str:
     return "".join(LINE.format(n=n) for n in range(N_LINES))
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, text: str) -> Path:
+    """Make the folder of a run that has proposed an edit of the middle line, with a copy of its state."""
+    folder = tmp_path_factory.mktemp("restore")
+
+    async def propose() -> None:
+        await proposed(folder, text, LINE.format(n=MIDDLE)).keeper.close()
+
+    asyncio.run(propose())
+    shutil.copytree(folder / "state", folder / "begun")
+    return folder
+
+
 @pytest_asyncio.fixture
-async def again(tmp_path: Path, text: str) -> AsyncIterator[Run]:
+async def again(folder: Path) -> AsyncIterator[Run]:
     """A second run over the folder of one that has proposed an edit of the middle line."""
-    await proposed(tmp_path, text, LINE.format(n=MIDDLE)).keeper.close()
-    second = Run(tmp_path)
+    shutil.rmtree(folder / "state")
+    shutil.copytree(folder / "begun", folder / "state")
+    second = Run(folder)
     yield second
     await second.keeper.close()
 
