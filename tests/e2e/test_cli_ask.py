@@ -2,6 +2,7 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -360,13 +361,19 @@ def test_missing_model_is_reported_once(shell: Shell, settings: str, reason: str
     config = shell.folder.parent / "CONFIG" / "stet" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f"[model]\n{settings}\n")
-    done = shell.run("ask", "Hello", env={"no_proxy": "*"})
+    # Beside each other: each waits for seconds between its attempts.
+    with ThreadPoolExecutor(2) as threads:
+        runs = [
+            threads.submit(shell.run, "ask", "Hello", *options, env={"no_proxy": "*"})
+            for options in ((), ("--json",))
+        ]
+    done, as_json = (run.result() for run in runs)
     lines = [line for line in done.stderr.splitlines() if reason in line]
     waits = [line for line in lines if re.search(r"Retrying: |Waiting \d+ s: ", line)]
     assert (done.returncode, len(lines) - len(waits)) == (1, 1)
     assert len(waits) == (who != "no model")
     assert done.stderr.endswith(f"{who} · 0 tokens in, 0 out\n")
-    reported = json.loads(shell.run("ask", "Hello", "--json", env={"no_proxy": "*"}).stdout)
+    reported = json.loads(as_json.stdout)
     assert (reported["state"], reported["model"]["why"]) == ("failed", reported["error"])
 
 

@@ -4,10 +4,12 @@ import asyncio
 import os
 import sys
 from functools import partial
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
+from stet.lsp.editor_client import Client
 from tests.support.raw_peer import (
     WIRE_SERVER,
     Message,
@@ -216,14 +218,18 @@ async def test_every_answer_to_an_edit_is_an_outcome(answer: Message, outcome: s
 
 
 async def test_silence_after_an_edit_is_an_outcome_and_a_late_answer_is_ignored() -> None:
-    async with connected(initialized=False) as peer:
+    async with connected([*WIRE_SERVER, "0.5"], initialized=False) as peer:
         await peer.initialize(**EDITS)
         message = await ask_for_edit(peer)
         await peer.until("window/showMessage")
         peer.send({"jsonrpc": "2.0", "id": message["id"], "result": {"applied": True}})
         state = await peer.state()
-        assert state["outcomes"] == ["False The editor did not respond within 10 s."]
+        assert state["outcomes"] == ["False The editor did not respond within 0.5 s."]
         assert (state["futures"], state["resultTypes"], state["tasks"]) == (0, 0, 0)
+
+
+def test_an_edit_is_waited_for_ten_seconds() -> None:
+    assert signature(Client).parameters["apply_seconds"].default == 10
 
 
 async def test_an_editor_without_edits_is_not_asked_for_any() -> None:

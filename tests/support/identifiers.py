@@ -4,11 +4,13 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
+@cache  # most identifiers are in many files
 def words_in(identifier: str) -> tuple[str, ...]:
     """Split an identifier into its words, in lower case: `FooBar_baz` gives foo, bar, baz."""
     return tuple(word.lower() for word in _WORD.findall(identifier))
@@ -40,14 +42,13 @@ def class_names(path: Path) -> Iterator[str]:
 
 def count_terms(identifiers: Iterable[str], terms: Iterable[str]) -> Counter[str]:
     """Count the identifiers that contain a term: one word, or several joined by `_`, in a row."""
-    wanted = {term: tuple(term.split("_")) for term in terms}
+    wanted = {tuple(term.split("_")): term for term in terms}
+    lengths = {len(parts) for parts in wanted}
     counts: Counter[str] = Counter()
     for identifier in identifiers:
         words = words_in(identifier)
-        for term, parts in wanted.items():
-            counts[term] += any(
-                words[at : at + len(parts)] == parts for at in range(len(words) - len(parts) + 1)
-            )
+        runs = {words[at : at + n] for n in lengths for at in range(len(words) - n + 1)}
+        counts.update(wanted[run] for run in runs & wanted.keys())
     return counts
 
 

@@ -1,6 +1,6 @@
 """A server with the wire protocol only: documents to read back, and commands that misbehave.
 
-Run as a script: `python -I tests/support/wire_server.py`.
+Run as a script: `python -I tests/support/wire_server.py [SECONDS]`, the time for answers to edits.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp import convert
 from stet.lsp.connection.protocol import StetLanguageServer
-from stet.lsp.editor_client import Client
+from stet.lsp.editor_client import APPLY_SECONDS, Client
 from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.routing import Router
 from stet.lsp.server import serve_session
@@ -61,9 +61,9 @@ class WireDocuments:
 class WireState:
     """The state of the handlers."""
 
-    def __init__(self) -> None:
+    def __init__(self, apply_seconds: float = APPLY_SECONDS) -> None:
         self.server = StetLanguageServer("wire", "1")
-        self.client = Client(self.server)
+        self.client = Client(self.server, apply_seconds)
         self.documents = WireDocuments(self.server)
         self.text_sync = self.documents
         self.server.state = lambda: self
@@ -273,7 +273,7 @@ def build(world: WireState) -> StetLanguageServer:
 def main() -> int:
     """Serve on standard input and output."""
     logging.basicConfig(level=logging.INFO, handlers=[StderrHandler()])
-    return serve_session(build(WireState()))
+    return serve_session(build(WireState(*map(float, sys.argv[1:]))))
 
 
 if __name__ == "__main__":

@@ -138,8 +138,15 @@ class ApplyOutcome:
 class Client:
     """The editor that is connected to one server."""
 
-    def __init__(self, server: StetLanguageServer) -> None:
+    def __init__(self, server: StetLanguageServer, apply_seconds: float = APPLY_SECONDS) -> None:
+        """Make the client of a server.
+
+        Args:
+            server: The server, which is connected to the editor.
+            apply_seconds: Seconds within which the editor must answer an edit.
+        """
         self._server = server
+        self._apply_seconds = apply_seconds
 
     @property
     def capabilities(self) -> ClientCapabilities:
@@ -209,8 +216,9 @@ class Client:
         return await self._apply(label, lsp.WorkspaceEdit(document_changes=list(changes)))
 
     async def _apply(
-        self, label: str | None, edit: lsp.WorkspaceEdit, seconds: float = APPLY_SECONDS
+        self, label: str | None, edit: lsp.WorkspaceEdit, seconds: float | None = None
     ) -> ApplyOutcome:
+        seconds = self._apply_seconds if seconds is None else seconds
         if not self._server.editor.apply_edit:
             return ApplyOutcome(reason="This editor does not accept edits from a language server.")
         # Neovim has no name for an undo step: it prints the label at every edit.
