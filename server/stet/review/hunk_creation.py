@@ -292,6 +292,16 @@ def _same_file_hunks(store: HunkStore, hunk: Hunk) -> list[Hunk]:
     return [h for h in store.of_file(hunk.uri) if h.kind is hunk.kind and h.state in LIVE]
 
 
+def _contradicting(store: HunkStore, hunk: Hunk) -> Hunk | None:
+    """Return a live hunk that can't be accepted beside a hunk about the same whole file, or None.
+
+    Moves of one turn that were undone follow each other.
+    """
+    others = [] if is_line_hunk(hunk) else _same_file_hunks(store, hunk)
+    is_undone = hunk.state is HunkState.UNDONE
+    return next((one for one in others if not (is_undone and one.turn == hunk.turn)), None)
+
+
 def _whole_file_hunk(
     store: HunkStore, draft: CreateDraft | MoveDraft | RemoveDraft, prepared: PreparedDraft
 ) -> Hunk:
@@ -334,10 +344,10 @@ def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
     tracked = store.tracked(hunk.uri)
     is_superseded = hunk.state is HunkState.SUPERSEDED
     gone = _close_replacing(store, hunk, tracked) if is_superseded else []
-    if not is_superseded and not is_line_hunk(hunk) and (others := _same_file_hunks(store, hunk)):
+    if not is_superseded and (other := _contradicting(store, hunk)) is not None:
         raise WrongHunkState(
             f"{hunk_id} can't be restored: its file already waits for your decision about "
-            f"{others[0].id}. Reject {others[0].id} first"
+            f"{other.id}. Accept or reject {other.id} first"
         )
     if is_line_hunk(hunk) and (tracked is None or not tracked.revive(hunk_id)):
         raise WrongHunkState(

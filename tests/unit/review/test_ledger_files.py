@@ -120,7 +120,7 @@ def test_a_rejected_move_is_not_restored_while_a_newer_move_of_the_file_waits() 
     first = propose_move(ledger, "claude")
     ledger.reject(first.id)
     second = propose_move(ledger, "codex")
-    with pytest.raises(WrongHunkState, match=f"Reject {second.id} first"):
+    with pytest.raises(WrongHunkState, match=f"or reject {second.id} first"):
         ledger.restore(first.id)
     assert [one.state for one in ledger.hunks()] == [HunkState.REJECTED, HunkState.PENDING]
     ledger.reject(second.id)
