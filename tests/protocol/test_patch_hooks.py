@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.editor import FakeEditor
+from tests.support.live_turns import wait_for_states
 from tests.support.patch_tools import PatchAgent
 from tests.support.shell import Shell
 from tests.support.unsaved_text import proposed, unsaved_editor
@@ -164,6 +165,26 @@ async def test_moved_file_is_one_hunk_and_its_change_another(
     assert await proposed(editor) == [("b.txt", "move", "")]
     await agent.patch("*** Update File: c.txt", "@@", "-red", "+RED")
     assert sorted(await proposed(editor)) == [("b.txt", "move", ""), ("b.txt", "replace", "RED\n")]
+
+
+@pytest.mark.parametrize("first", ["b.txt", "c.txt"])
+async def test_new_file_under_a_name_that_was_moved_away_is_decided_in_each_order(
+    first: str, shell: Shell, editor: FakeEditor
+) -> None:
+    agent = PatchAgent(shell)
+    await agent.prompt()
+    await agent.patch("*** Update File: b.txt", "*** Move to: c.txt", "@@", " red")
+    await agent.patch("*** Add File: b.txt", "+blue")
+    assert sorted(await proposed(editor)) == [
+        ("b.txt", "replace", "blue\n"), ("c.txt", "create", "red\ngreen\n"),
+    ]  # fmt: skip
+    assert saved(shell)["b.txt"] == "red\ngreen\n"
+    listed = await editor.command("stet.proposals", {"state": "pending"})
+    listed.sort(key=lambda item: not item["uri"].endswith(first))
+    for item in listed:
+        await editor.command("stet.accept", {"hunk": item["hunk"]})
+    await wait_for_states(editor, **{item["hunk"]: "accepted" for item in listed})
+    assert [editor.text(name) for name in ("b.txt", "c.txt")] == ["blue\n", "red\ngreen\n"]
 
 
 async def test_rejected_move_is_not_restored_while_another_move_waits(

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import ClassVar
 
-from stet.bridges.session_view import SessionView, ViewError, with_line_ends_of
+from stet.bridges.line_changes import with_line_ends_of
+from stet.bridges.session_view import SessionView, ViewError
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import REPLACING, EditDraft, Hunk, HunkState
 from stet.review.resolve.prepared_edit import PreparedDraft

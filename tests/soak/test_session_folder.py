@@ -12,7 +12,7 @@ LENGTH = 15
 
 
 def lives(seeds: range) -> Counter[str]:
-    """Run the lives; return how often each operation was done or refused.
+    """Run the lives; return how often each operation was done.
 
     Raises:
         AssertionError: If a life fails; the message has its seed.
@@ -38,7 +38,6 @@ def test_a_view_is_like_a_folder_and_the_disk_is_like_the_view_after_all_is_acce
 ) -> None:
     counts = lives(seeds)
     assert all(counts[what] > 20 for what in ("write", "create", "delete", "move")), counts
-    assert counts["create refused"] + counts["move refused"] > 20, counts
 
 
 def test_a_move_that_loses_a_new_file_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

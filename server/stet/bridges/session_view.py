@@ -12,23 +12,16 @@ from dataclasses import dataclass, replace
 
 from stet.agent.turn import Ask, Mode
 from stet.agent.turn_rules import create_turn_rules
-from stet.bridges.merged_write import WriteConflict, merge_write
+from stet.bridges.line_changes import propose_text
 from stet.context.context_builder import EditorLocation
 from stet.context.since_last_turn import cut_off, since_last_turn_section
 from stet.review.errors import ReviewError
 from stet.review.feedback import ModelKnowledge, collect_feedback
 from stet.review.ledger import ReviewLedger
-from stet.review.policy.rules import EditRules
 from stet.review.proposal import OPEN, Draft, Hunk, HunkKind, HunkState, MoveDraft, RemoveDraft
 from stet.review.replaced_hunks import amended_text
-from stet.review.resolve.pending_view import PendingView, pending_file
+from stet.review.resolve.pending_view import pending_file
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
-from stet.review.tracking.tracked_document import overlap
-from stet.review.tracking.tracked_span import range_of
-from stet.text.diff import line_edit
-from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import split_lines
 from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError
@@ -41,8 +34,6 @@ from stet.workspace.workspace import Workspace
 
 MAX_SHOWN = 4000
 """The most characters of the user's text in an answer about conflicts."""
-_MAX_TRIES = 10
-"""The most attempts to propose a change of a text that the user is changing."""
 
 
 class ViewError(Exception):
@@ -60,21 +51,6 @@ class SessionText:
 
     text: str | None
     is_live: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _PreparedChange:
-    """A change of a file, after the policy check.
-
-    Attributes:
-        draft: The change of lines that the user has not changed; None without such lines.
-        amends: The hunks that it replaces.
-        conflicts: The replacements of lines that the user has changed, with the conflict of each.
-    """
-
-    draft: PreparedDraft | RejectedDraft | None
-    amends: tuple[str, ...] = ()
-    conflicts: tuple[tuple[PreparedDraft | RejectedDraft, WriteConflict], ...] = ()
 
 
 class SessionView:
@@ -201,12 +177,10 @@ class SessionView:
             ViewError: If a rule refuses, or the change can't be merged with those of the user.
         """
         with _errors_for_agents():
-            if (gone := self._whole_file_hunk(uri, HunkKind.REMOVE)) is not None:
-                live = await self._read_live(uri)
-                before = live.text if live else None
-                hunks = await self._change_or_create(uri, before, after)
-                self._withdraw(gone)
-                return hunks
+            if self._whole_file_hunk(uri, HunkKind.REMOVE) is not None or (
+                before is None and self._gone(uri) is not None
+            ):
+                return await self._recreate(uri, after)
             if (move := self._pending_move(uri)) is not None:
                 uri = move.uri
             return await self._change_or_create(uri, before, after)
@@ -231,6 +205,35 @@ class SessionView:
 
         return await asyncio.to_thread(describe) if found else ""
 
+    async def _recreate(self, uri: str, after: str) -> tuple[Hunk, ...]:
+        """Propose a new text for a file that the session has deleted, or moved away.
+
+        A file that the session has moved away is then copied, as git shows it.
+
+        Raises:
+            NotShown: If the file can't be read.
+            ToolError: If a rule refuses.
+            ViewError: If the file has no usable text.
+        """
+        removed, moved = (
+            self._whole_file_hunk(uri, kind) for kind in (HunkKind.REMOVE, HunkKind.MOVE)
+        )
+        live = await self._read_live(uri)
+        if live is None or live.text is None:
+            return await self._create(uri, after)
+        copies: tuple[Hunk, ...] = ()
+        if moved is not None:
+            copies = await self._create(moved.new_uri, live.text)
+        try:
+            hunks = await propose_text(self._proposer, uri, live.text, after)
+        except (NotShown, ToolError):
+            for hunk in copies:
+                self._withdraw(hunk)
+            raise
+        for gone in filter(None, (removed, moved)):
+            self._withdraw(gone)
+        return (*copies, *hunks)
+
     async def delete(self, uri: str) -> tuple[Hunk, ...]:
         """Propose that a file goes to the trash; pending hunks of the session for it are withdrawn.
 
@@ -246,24 +249,33 @@ class SessionView:
                 return ()
             if (move := self._pending_move(uri)) is not None:
                 uri = move.uri
-            shown = await self._read_live(uri)
-            if shown is None or shown.text is None:
-                raise ViewError(f"{uri} can't be deleted: it is not a text file.")
-            located = self._located(uri)
-            document = await self._proposer.reader.document_at(located.uri)
-            draft = RemoveDraft(
-                **self._proposer.reader.turn.origin,
-                uri=located.uri,
-                name=located.name,
-                text=document.text,
-                summary=f"{self.agent}: delete {located.name}",
-            )
-            hunks = await self._propose(draft, (located.uri,), "delete")
+            removal = await self._prepare_removal(uri)
+            hunks = self._proposer.propose_prepared(removal, position="delete")
             made = {hunk.id for hunk in hunks}
             for hunk in self._ledger.live(uri):
                 if hunk.chat == self.chat and hunk.id not in made:
                     self._withdraw(hunk)
             return hunks
+
+    async def _prepare_removal(self, uri: str) -> PreparedDraft | RejectedDraft:
+        """Return the removal of an existing file.
+
+        Raises:
+            ViewError: If the file has no usable text.
+        """
+        shown = await self._read_live(uri)
+        if shown is None or shown.text is None:
+            raise ViewError(f"{uri} can't be deleted: it is not a text file.")
+        located = self._located(uri)
+        document = await self._proposer.reader.document_at(located.uri)
+        draft = RemoveDraft(
+            **self._proposer.reader.turn.origin,
+            uri=located.uri,
+            name=located.name,
+            text=document.text,
+            summary=f"{self.agent}: delete {located.name}",
+        )
+        return await self._prepare(draft, (located.uri,))
 
     async def move(self, uri: str, new_uri: str) -> tuple[Hunk, ...]:
         """Propose that a file gets another name; links to the file are not changed.
@@ -272,12 +284,16 @@ class SessionView:
             ViewError: If a rule refuses.
         """
         with _errors_for_agents():
+            move = self._pending_move(uri)
+            is_back = move is not None and canonical(move.uri) == canonical(new_uri)
+            if self._gone(new_uri) is not None and not is_back:
+                return await self._move_over(uri, new_uri)
             if (new := self._pending_file(uri)) is not None:
                 hunks = await self._create(new_uri, new.new)
                 self._withdraw(new)
                 return hunks
-            if (move := self._pending_move(uri)) is not None:
-                if canonical(move.uri) == canonical(new_uri):
+            if move is not None:
+                if is_back:
                     # The user may have restored both a move and a deletion of the file.
                     while (gone := self._gone(move.uri)) is not None:
                         self._ledger.withdraw(gone.id)
@@ -295,99 +311,29 @@ class SessionView:
             )
             return await self._propose(draft, (old.uri, new_place.uri), "move")
 
+    async def _move_over(self, uri: str, new_uri: str) -> tuple[Hunk, ...]:
+        """Propose a move to the name of a file that the session has deleted, or moved away.
+
+        Raises:
+            NotShown: If a file can't be read.
+            ToolError: If a rule refuses.
+            ViewError: If a file has no usable text.
+        """
+        shown = await self.read(uri)
+        if shown is None or shown.text is None:
+            raise ViewError(f"{uri} can't be moved there: it is not a text file.")
+        if self._pending_file(uri) is None:
+            moved = self._pending_move(uri)
+            removal = await self._prepare_removal(moved.uri if moved else uri)
+            if isinstance(removal, RejectedDraft):
+                return self._proposer.propose_prepared(removal, position="move")
+        hunks = await self._recreate(new_uri, shown.text)
+        return (*hunks, *await self.delete(uri))
+
     async def _change_or_create(self, uri: str, before: str | None, after: str) -> tuple[Hunk, ...]:
         if before is None or self._pending_file(uri) is not None:
             return await self._create(uri, after)
-        return await self._change(uri, before, after)
-
-    async def _change(self, uri: str, before: str, after: str) -> tuple[Hunk, ...]:
-        reader = self._proposer.reader
-        for _ in range(_MAX_TRIES):
-            document = await reader.document_to_edit_at(uri)
-            view = reader.pending_view(document)
-            name = reader.snapshot().name_of(uri)
-            inspect = self._proposer.rules.prefetch_status((document.uri,))
-            change = await asyncio.to_thread(self._prepare, view, before, after, name, inspect)
-            if reader.is_current(document, view):
-                return self._propose_change(change)
-        raise ViewError(f"{uri} is being changed by the user. Read the file again later.")
-
-    def _prepare(
-        self,
-        view: PendingView,
-        before: str,
-        after: str,
-        name: str,
-        inspect: Callable[[], EditRules],
-    ) -> _PreparedChange:
-        """Return the change of a view. For a worker thread.
-
-        Raises:
-            ViewError: If the two can't be merged.
-        """
-        after = with_line_ends_of(before, after)
-        if (merged := merge_write(view, before, after)) is None:
-            raise ViewError(_same_lines(name))
-        edit, rules = merged.edit, inspect()
-        if merged.conflicts:  # a conflict may end later: the whole edit must be allowed
-            then = TextDocument(view.live.uri, before)
-            made = line_edit(split_lines(before), split_lines(after))
-            whole = self._proposer.edit_draft(then, name, made, self._summary(name))
-            if isinstance(refused := prepare_or_reject(whole, rules), RejectedDraft):
-                return _PreparedChange(refused)
-        conflicts = tuple(
-            (self._prepare_lines(view, name, one.place, one.new, rules), one)
-            for one in merged.conflicts
-        )
-        if not edit.replacements:
-            return _PreparedChange(None, (), conflicts)
-        amendment = view.amended(edit)
-        turn = self._proposer.reader.turn.id
-        repeated = view.repeated(amendment.edit, turn, amendment.hunks)
-        draft = self._proposer.edit_draft(view.live, name, amendment.edit, self._summary(name))
-        prepared = prepare_or_reject(draft, rules)
-        hunks = prepared.authorized.hunks if isinstance(prepared, PreparedDraft) else ()
-        if any(
-            overlap(one.place, (hunk.old_start, hunk.old_end))
-            for one in merged.conflicts
-            for hunk in hunks
-        ) or any(set(one.hunks) & set(amendment.hunks) for one in merged.conflicts):
-            raise ViewError(_same_lines(name))
-        return _PreparedChange(prepared, (*amendment.hunks, *repeated), conflicts)
-
-    def _prepare_lines(
-        self, view: PendingView, name: str, place: tuple[int, int], new: str, rules: EditRules
-    ) -> PreparedDraft | RejectedDraft:
-        """Return the replacement of lines of the live text (0-based, half-open)."""
-        at = range_of(view.live.lines, *place)
-        start, end = view.live.offset_at(at.start), view.live.offset_at(at.end)
-        edit = TextEdit((Replacement(start, end, new),))
-        draft = self._proposer.edit_draft(view.live, name, edit, self._summary(name))
-        return prepare_or_reject(draft, rules)
-
-    def _summary(self, name: str) -> str:
-        return f"{self.agent}: edit {name}"
-
-    def _propose_change(self, change: _PreparedChange) -> tuple[Hunk, ...]:
-        """Propose a change as a whole, or nothing of it.
-
-        Raises:
-            ToolError: If a rule or the ledger refuses.
-        """
-        made: list[Hunk] = []
-        try:
-            for prepared, one in change.conflicts:
-                made += self._proposer.propose_prepared(
-                    prepared, position="write", amends=one.hunks, base=one.base
-                )
-            if (draft := change.draft) is not None:
-                amends = change.amends
-                made += self._proposer.propose_prepared(draft, position="write", amends=amends)
-        except ToolError:
-            for hunk in made:
-                self._withdraw(hunk, reopens=True)
-            raise
-        return tuple(sorted(made, key=lambda hunk: hunk.range))
+        return await propose_text(self._proposer, uri, before, after)
 
     async def _create(self, uri: str, text: str) -> tuple[Hunk, ...]:
         self._check_free(uri)
@@ -396,14 +342,17 @@ class SessionView:
         return await self._propose(draft, (located.uri,), "create")
 
     async def _propose(self, draft: Draft, uris: Sequence[str], position: str) -> tuple[Hunk, ...]:
-        inspect = self._proposer.rules.prefetch_status(uris)
-        prepared = await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
+        prepared = await self._prepare(draft, uris)
         return self._proposer.propose_prepared(prepared, position=position)
 
-    def _withdraw(self, hunk: Hunk, *, reopens: bool = False) -> None:
-        """Withdraw a hunk (`ReviewLedger.withdraw`), unless the user has decided it since."""
+    async def _prepare(self, draft: Draft, uris: Sequence[str]) -> PreparedDraft | RejectedDraft:
+        inspect = self._proposer.rules.prefetch_status(uris)
+        return await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
+
+    def _withdraw(self, hunk: Hunk) -> None:
+        """Withdraw a hunk, unless the user has decided it since."""
         if self._ledger.hunk(hunk.id).state in OPEN:
-            self._ledger.withdraw(hunk.id, reopens=reopens)
+            self._ledger.withdraw(hunk.id)
 
     def _check_free(self, uri: str) -> None:
         """Check that no file has the name only until the user accepts a hunk of the session.
@@ -449,20 +398,6 @@ class SessionView:
             # The agent reads on its own: its context is the workspace.
             rules = replace(rules, editable=self.is_ours)
         return Proposer(reader, rules)
-
-
-def _same_lines(name: str) -> str:
-    """Return the sentence for the agent about an edit that can't be merged."""
-    return (
-        f"The user has changed the same lines of {name} since then. Nothing was proposed: "
-        "read the file again and make the change in its present text."
-    )
-
-
-def with_line_ends_of(before: str, after: str) -> str:
-    """Return a text with CRLF if the text before has only these and the agent has written LF."""
-    has_only_crlf = before.count("\n") == before.count("\r\n") > 0
-    return after.replace("\n", "\r\n") if has_only_crlf and "\r" not in after else after
 
 
 @contextmanager

@@ -1,10 +1,14 @@
 """Whole files in the view of a session: what two sessions and the user make of them."""
 
+from dataclasses import replace
 from itertools import count
 
-from stet.bridges.session_view import SessionText, SessionView
+import pytest
+
+from stet.bridges.session_view import SessionText, SessionView, ViewError
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import HunkState
+from stet.review.proposal import HunkKind, HunkState
+from stet.settings.values import Settings
 from stet.workspace.workspace import Workspace
 from tests.support.workspaces import make_workspace
 
@@ -41,3 +45,78 @@ async def test_two_sessions_of_an_agent_share_no_turn_before_their_first_prompt(
     assert now.reason == f"replaces {was.id} of another session: restore it to have it instead"
     assert await first.read(A) == SessionText("one\ntwo\n")
     assert await second.read(A) == SessionText("I\ntwo\n", is_live=False)
+
+
+async def test_a_new_file_under_a_deleted_name_is_a_change_of_the_file() -> None:
+    ledger = ReviewLedger()
+    view = make_view(make_workspace({"/ws/a.txt": "one\ntwo\n"}), ledger, "claude-1")
+    (removal,) = await view.delete(A)
+    (hunk,) = await view.write(A, None, "one\n2\n")
+    assert (hunk.kind, hunk.old, hunk.new) == (HunkKind.REPLACE, "two\n", "2\n")
+    assert ledger.hunk(removal.id).state is HunkState.WITHDRAWN
+    assert await view.read(A) == SessionText("one\n2\n", is_live=False)
+
+
+async def test_a_new_file_under_a_name_that_was_moved_away_leaves_a_copy() -> None:
+    ledger = ReviewLedger()
+    view = make_view(make_workspace({"/ws/a.txt": "one\ntwo\n"}), ledger, "claude-1")
+    await view.write(A, "one\ntwo\n", "1\ntwo\n")
+    (move,) = await view.move(A, B)
+    hunks = await view.write(A, None, "new\n")
+    assert [(one.uri, str(one.kind), one.old, one.new) for one in hunks] == [
+        (B, "create", "", "1\ntwo\n"),
+        (A, "replace", "one\ntwo\n", "new\n"),
+    ]
+    assert ledger.hunk(move.id).state is HunkState.WITHDRAWN
+    assert await view.read(A) == SessionText("new\n", is_live=False)
+    assert await view.read(B) == SessionText("1\ntwo\n", is_live=False)
+    await view.delete(B)
+    assert await view.read(B) == SessionText(None)
+    assert await view.read(A) == SessionText("new\n", is_live=False)
+
+
+async def test_two_files_change_their_names() -> None:
+    ledger = ReviewLedger()
+    files = {"/ws/a.txt": "one\n", "/ws/b.txt": "two\n"}
+    view = make_view(make_workspace(files), ledger, "claude-1")
+    await view.move(A, C)
+    await view.move(B, A)
+    await view.move(C, B)
+    pending = {
+        (one.uri, str(one.kind), one.new)
+        for one in ledger.hunks()
+        if one.state is HunkState.PENDING
+    }
+    assert pending == {(A, "replace", "two\n"), (B, "replace", "one\n")}
+    assert [await view.read(uri) for uri in (A, B, C)] == [
+        SessionText("two\n", is_live=False),
+        SessionText("one\n", is_live=False),
+        SessionText(None),
+    ]
+
+
+async def test_nothing_is_changed_if_the_copy_may_not_be_created() -> None:
+    ledger = ReviewLedger()
+    workspace = make_workspace({"/ws/a.txt": "one\n"})
+    view = make_view(workspace, ledger, "claude-1")
+    (move,) = await view.move(A, B)
+    edit = replace(Settings().edit, can_create=False)
+    workspace.settings = replace(Settings(), edit=edit)
+    await view.begin_turn()
+    with pytest.raises(ViewError):
+        await view.write(A, None, "new\n")
+    assert [(one.id, one.state) for one in ledger.hunks()] == [(move.id, HunkState.PENDING)]
+
+
+async def test_a_move_over_a_deleted_file_is_refused_as_a_whole() -> None:
+    ledger = ReviewLedger()
+    files = {"/ws/a.txt": "one\n", "/ws/b.txt": "two\n"}
+    workspace = make_workspace(files)
+    view = make_view(workspace, ledger, "claude-1")
+    (removal,) = await view.delete(A)
+    edit = replace(Settings().edit, can_delete=False)
+    workspace.settings = replace(Settings(), edit=edit)
+    await view.begin_turn()
+    with pytest.raises(ViewError):
+        await view.move(B, A)
+    assert [(one.id, one.state) for one in ledger.hunks()] == [(removal.id, HunkState.PENDING)]

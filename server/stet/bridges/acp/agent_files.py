@@ -9,7 +9,8 @@ from acp.exceptions import RequestError
 from acp.schema import ReadTextFileRequest, WriteTextFileRequest
 
 from stet.agent.turn import Mode
-from stet.bridges.session_view import SessionView, ViewError, with_line_ends_of
+from stet.bridges.line_changes import with_line_ends_of
+from stet.bridges.session_view import SessionView, ViewError
 from stet.review.proposal import Hunk
 from stet.text.lines import split_lines
 from stet.tools.tool_errors import FailedEdit

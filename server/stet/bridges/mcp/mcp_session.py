@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from stet.bridges.line_changes import with_line_ends_of
 from stet.bridges.mcp.mcp_tools import (
     TOOLS,
     DiagnosticsArguments,
@@ -20,7 +21,7 @@ from stet.bridges.mcp.mcp_tools import (
     SearchArguments,
     WaitArguments,
 )
-from stet.bridges.session_view import SessionText, SessionView, ViewError, with_line_ends_of
+from stet.bridges.session_view import SessionText, SessionView, ViewError
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import STET, Hunk, HunkState
 from stet.search.word_search import Searcher
