@@ -239,9 +239,9 @@ def _at_moved_lines(
     """
     places = [one.place for one in conflicts]
     moved = [None if one.hunks else find_lines(one.base, lines) for one in conflicts]
-    return [
-        one
-        if there is None or any(overlap(there, other) for other in (*places, *moved[:at]) if other)
-        else replace(one, place=there)
-        for at, (one, there) in enumerate(zip(conflicts, moved, strict=True))
-    ]
+    for _ in conflicts:  # one that leaves its place may make room for another
+        for at, there in enumerate(moved):
+            others = (*places[:at], *places[at + 1 :])
+            if there is not None and not any(overlap(there, other) for other in others):
+                places[at] = there
+    return [replace(one, place=place) for one, place in zip(conflicts, places, strict=True)]

@@ -103,6 +103,30 @@ async def test_lines_that_the_user_has_moved_are_changed_in_their_new_place() ->
     )
 
 
+async def test_line_that_the_user_has_moved_beside_another_changed_line_is_found() -> None:
+    text = "alpha one\nbravo two\ncharlie three\ndelta four\n"
+    page = SharedPage(text)
+    page.apply_lines((3, 4, ""), (1, 1, "delta four\n"))
+    changed = text.replace("bravo two", "B\nBRAVO TWO").replace("delta four", "D\nDELTA FOUR")
+    await page.view.write(A, text, changed)
+    assert page.states == ["pending", "pending"]
+    check_picture(
+        page,
+        """
+          alpha one
+        @@ h2
+        - delta four
+        + D
+        + DELTA FOUR
+        @@ h1
+        - bravo two
+        + B
+        + BRAVO TWO
+          charlie three
+        """,
+    )
+
+
 async def test_agent_is_sent_the_users_lines() -> None:
     page = SharedPage()
     page.change("two", "zwei")
