@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+from stet.control.control_client import find_servers
 from tests.support.editor import FakeEditor
 from tests.support.shell import Shell
 
@@ -15,6 +17,9 @@ async def saved_editor(
     async with FakeEditor.start(shell.folder, env=shell.env, settings=settings) as editor:
         editor.open("a.txt")
         await editor.command("stet.proposals")
+        # The socket is opened beside the first commands.
+        runtime, folder = Path(shell.env["XDG_CACHE_HOME"], "stet", "run"), str(shell.folder)
+        await editor.wait_until(lambda: find_servers(runtime, folder), every=0.01)
         yield editor
 
 
