@@ -238,7 +238,7 @@ class AcpSession:
         self._is_prompted = True  # before it, an agent that loads a session repeats old messages
         self._show_changes()
         if isolated is not None:
-            isolated.look(self._spawn)
+            isolated.watch(self._spawn)
         answering = self._prompt(connection, prompt.texts)
         task = self._spawn(answering, f"prompt of {turn.id}")
         try:

@@ -108,11 +108,11 @@ class IsolatedAgent:
         await self._show(files)
         return news
 
-    def look(self, spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]) -> None:
+    def watch(self, spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]) -> None:
         """Propose what the program changes from now on, until the end of the turn."""
         if self._looking is None:
             self._looking = spawn(
-                self._session.look(lambda: True), f"changes of {self._layers.session}"
+                self._session.watch(lambda: True), f"changes of {self._layers.session}"
             )
 
     async def end_turn(self) -> tuple[str, ...]:

@@ -131,7 +131,7 @@ class IsolatedSession:
                 await self._note_disk_text(path)
             return await self._changed_since((path,))
 
-    async def look(self, is_running: Callable[[], bool]) -> None:
+    async def watch(self, is_running: Callable[[], bool]) -> None:
         """Propose what the program changes while it runs."""
         system = self._workspace.snapshot().system
         while is_running():

@@ -195,7 +195,7 @@ class IsolatedSessions:
 
     async def _scan(self, name: str, running: _Running) -> None:
         """Propose changes while the program runs, and end the session with it."""
-        await running.session.look(lambda: is_alive(running.process))
+        await running.session.watch(lambda: is_alive(running.process))
         running.looking = None
         if name in self._running:
             await self.end(name)

@@ -42,7 +42,7 @@ def layers_folder(system: System) -> Path:
     """Return the folder of all layers, without those that were left long ago.
 
     Raises:
-        OSError: If there is none, and it can't be created.
+        OSError: If the folder does not exist and can't be created.
     """
     isolated = system.real_path(system.cache_folder()) / "isolated"
     isolated.mkdir(mode=0o700, exist_ok=True)
