@@ -64,9 +64,8 @@ def propose_conflict(
         catch_up(store, tracked, document.text)
     written = _line_from(document, replaced.start), _line_from(document, replaced.end)
     earlier = _conflict_at(store, tracked, written, draft.chat)
-    if amends:  # the place has the whole hunks
-        anchor = Anchor("", tracked.lines, written, base, replaced.text)
-        anchor.restore_span(LineSpan(*written, is_lost=False), tracked.lines)
+    if amends:
+        anchor = _anchor_of_hunks(tracked, written, base, replaced.text)
     else:
         anchor = _changed_anchor(tracked, written, earlier, base, replaced.text)
     place = anchor.first, anchor.end
@@ -84,29 +83,28 @@ def propose_conflict(
         reopen_replaced(store, before)
         store.notify(document.uri)
         return None
+    replacing = _replacing(store, amends, of_chat)
     anchor.hunk = hunk_id = f"h{first_number(store, 1)}"
-    reasons = [_replacing(store, amends, of_chat)]
     closed = [close_replaced(store, tracked, one, [(written, hunk_id)]) for one in gone]
-    proposal = store.proposal_id(draft.turn, document.uri)
     at = range_of(document.lines, *place)
     hunk = new_hunk(draft, at, anchor.base, replaced.text, prepared.authorized.caution)
-    reasons.append(reason_of(hunk.reason, draft, hunk_id, closed))
-    hunk = replace_hunk(
-        hunk,
-        id=hunk_id,
-        proposal=proposal,
-        group=f"{proposal}@{hunk_id}",
-        reason="; ".join(filter(None, reasons)),
-    )
+    reasons = (replacing, reason_of(hunk.reason, draft, hunk_id, closed))
+    proposal = store.proposal_id(draft.turn, document.uri)
+    group, reason = f"{proposal}@{hunk_id}", "; ".join(filter(None, reasons))
+    hunk = replace_hunk(hunk, id=hunk_id, proposal=proposal, group=group, reason=reason)
     store.register([hunk])
-    if amends:
-        tracked.add(anchor)
-    else:
-        tracked.add_changed(anchor)
+    (tracked.add if amends else tracked.add_changed)(anchor)
     closed += [replace_hunk(one, reason=superseded_by(hunk_id)) for one in before]
     store.save(*closed, hunk, anchors_of=document.uri)
     store.notify(document.uri)
     return hunk_id
+
+
+def _anchor_of_hunks(tracked: TrackedDocument, place: _Place, base: str, new: str) -> Anchor:
+    """Return the anchor of a conflict whose place has the pending hunks that it replaces whole."""
+    anchor = Anchor("", tracked.lines, place, base, new)
+    anchor.restore_span(LineSpan(*place, is_lost=False), tracked.lines)
+    return anchor
 
 
 def _changed_anchor(
