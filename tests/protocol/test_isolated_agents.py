@@ -125,3 +125,38 @@ async def test_forged_session_writes_nothing(shell: Shell, editor: FakeEditor) -
     ended = await asyncio.to_thread(shell.run, "hook", "claude", typed=given)
     assert "redirected to copies" in context(ended.stdout)
     assert (shell.folder / "a.txt").read_text() == TEXT
+
+
+async def test_hook_writes_through_no_link_of_the_program(shell: Shell) -> None:
+    for name in ("folder", "other"):
+        (shell.folder / name).mkdir()
+        shell.write(f"{name}/c.txt", TEXT)
+    prompt, stop = hook(shell, "UserPromptSubmit"), hook(shell, "Stop")
+    script = f"{prompt} rm -r folder; ln -s other folder; {stop} WAIT {prompt} cat folder/c.txt"
+    async with saved_editor(shell) as editor:
+        output = await output_after_typing(shell, editor, "folder/c.txt", script)
+        assert output.endswith(f"\n{TEXT}")
+        assert await texts(editor) == []
+
+
+async def test_target_of_a_link_of_the_workspace_has_the_present_text(shell: Shell) -> None:
+    (shell.folder / "way").symlink_to(shell.folder)
+    prompt = hook(shell, "UserPromptSubmit")
+    async with saved_editor(shell) as editor:
+        output = await output_after_typing(
+            shell, editor, "way/a.txt", f"{prompt} WAIT {prompt} cat a.txt"
+        )
+    assert output.endswith(f"\n{TEXT.replace('one', 'one, typed')}")
+
+
+async def output_after_typing(shell: Shell, editor: FakeEditor, name: str, script: str) -> str:
+    """Run a script; the user types in a file while it waits. Return what it prints."""
+    editor.open(name)
+    async with Run.start(shell, script) as run:
+        await run.begun()
+        editor.change(name, "one\n", "one, typed\n")
+        editor.flush()
+        await editor.command("stet.proposals")
+        await run.go()
+        await run.ended()
+    return run.output

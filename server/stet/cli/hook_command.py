@@ -4,8 +4,8 @@ The input of the hook is a JSON object on stdin, the answer is one on stdout. If
 folder open, the answer is `{}`, and the agent goes on as without Stet. If a server has it open and
 does not answer, an edit is denied: it would pass the review.
 
-In an overlay of `stet run` the hook brings the news of the user, and itself writes the files that
-have changed: the server never writes below a mounted overlay.
+In an overlay of `stet run` the hook sends the agent what the user has decided, and writes the files
+that have another text now: the server never writes below a mounted overlay.
 
 This module imports nothing that takes long.
 """
@@ -99,28 +99,22 @@ def _answer_isolated(agent: str, event: Mapping[str, Any], session: str) -> obje
     request = {"session": session, "agent": agent, "event": event}
     for server in find_servers(runtime_path(os.environ), str(event.get("cwd") or "/")):
         with suppress(ServerLost, RequestRefused), ControlClient(server, ANSWER_SECONDS) as client:
-            given = client.request("control.isolatedHook", request)
-            for path, text in given["files"]:
-                _refresh(path, text, session)
-            return given["answer"]
+            reply = client.request("control.isolatedHook", request)
+            _write_files(reply["files"], session)
+            return reply["answer"]
     return {}
 
 
-def _refresh(path: str, text: str | None, session: str) -> None:
-    """Write a file in the overlay of a session, or remove it if the text is None.
+def _write_files(files: Sequence[tuple[str, str | None]], session: str) -> None:
+    """Write files, by real path, in the overlay of a session; remove those without a text.
 
-    A file that can't be written stays: what the agent changes there later is merged all the same.
+    A file that can't be written stays: what the agent changes there later is merged.
     """
-    if isolated_session(os.path.dirname(path)) != session:  # noqa: PTH120 - as `isolated_session`
-        return
-    with suppress(OSError):
-        if text is None:
-            Path(path).unlink()
-            return
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
+    from stet.system.overlay_writer import write_in_overlay  # late: few hooks write files
+
+    for path, text in files:
+        with suppress(OSError):
+            write_in_overlay(Path(path), text, session)
 
 
 def _failure(agent: str, event: Mapping[str, Any], error: Exception) -> object:

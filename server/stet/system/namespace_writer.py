@@ -1,21 +1,18 @@
 """Writing files that an isolated program sees: a process that joins its namespaces (`python -m …`).
 
 A file below a mounted overlay must not be changed past the overlay: the program might go on with
-either text. The process is a helper of the server, with the rights of the user; it follows no link
-that the program has made.
+either text. The process is a helper of the server, with the rights of the user.
 """
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stet.system.helper_process import helper_environment, module_command, output_of
-from stet.system.isolation_mark import isolated_session
-from stet.system.no_follow import pin_path
 from stet.system.overlay import join_namespaces
+from stet.system.overlay_writer import write_in_overlay
 from stet.system.system import System
 
 SECONDS = 10.0
@@ -61,27 +58,10 @@ def main(task: Mapping[str, Any]) -> list[str]:
     failed = []
     for path, text in task["files"]:
         try:
-            _write(Path(path), text, task["session"])
+            write_in_overlay(Path(path), text, task["session"])
         except OSError:
             failed.append(path)
     return failed
-
-
-def _write(path: Path, text: str | None, session: str) -> None:
-    """Write one file, through no link; it keeps its mode.
-
-    Raises:
-        OSError: If it can't be written, or is in no overlay of the session.
-    """
-    if isolated_session(str(path)) != session:
-        raise PermissionError(f"{path} is in no overlay of the session")
-    with pin_path(path, make=text is not None) as pinned:
-        if text is None:
-            pinned.remove()
-            return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
-        with os.fdopen(os.open(pinned.name, flags, 0o666, dir_fd=pinned.folder), "wb") as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
 
 
 if __name__ == "__main__":

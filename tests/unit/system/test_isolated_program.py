@@ -1,7 +1,9 @@
 """Programs in overlays, and a process that writes what they see."""
 
 import asyncio
+import json
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,6 +25,24 @@ from tests.parts.isolation import isolation
 LAYERS = ("folder", "seed", "upper", "work", "hidden")
 NOBODY = 2**22 + 1
 """No process id: the kernel gives none above 2**22."""
+RACE = """
+import errno, json, os, shutil, sys
+from pathlib import Path
+from stet.system.overlay_writer import write_in_overlay
+name, text, session, outside = json.load(sys.stdin)
+folder = os.path.dirname(name)
+def replace(event, arguments):
+    if event == "open" and str(arguments[0]) == "/proc/self/mountinfo" and not os.path.islink(folder):
+        shutil.rmtree(folder)
+        os.symlink(outside, folder)
+        print("replaced")
+sys.addaudithook(replace)
+try:
+    write_in_overlay(Path(name), text, session)
+except OSError as error:
+    print(errno.errorcode[error.errno], error.filename)
+"""
+"""Writes a file whose folder is replaced by a link while the path is checked."""
 
 
 @pytest.fixture
@@ -101,6 +121,36 @@ async def test_nothing_is_written_past_the_overlay(layers: IsolationLayers) -> N
         failed = await write_in_namespace(System(), process.pid, "another", files)
         assert failed == [str(folder / "b.txt")]
     assert (outside / "a.txt").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("text", ["not mine\n", None])
+async def test_folder_replaced_by_a_link_after_the_check_is_not_followed(
+    layers: IsolationLayers, text: str | None
+) -> None:
+    folder, outside = folder_of(layers), folder_of(layers).parent / "outside"
+    for parent in (outside, folder / "sub"):
+        parent.mkdir()
+        (parent / "a.txt").write_text("mine\n")
+    path = folder / "sub" / "a.txt"
+    process = await asyncio.create_subprocess_exec(
+        *isolated_command(layers, [sys.executable, "-c", RACE], folder),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    task = json.dumps([str(path), text, "s1", str(outside)]).encode()
+    output, _ = await process.communicate(task)
+    assert (process.returncode, output.decode()) == (0, f"replaced\nELOOP {path.parent}\n")
+    assert (outside / "a.txt").read_text() == "mine\n"
+    assert path.read_text() == "mine\n"
+
+
+async def test_pipe_that_is_read_is_not_written(layers: IsolationLayers) -> None:
+    path = folder_of(layers) / "pipe"
+    async with shell(layers) as process:
+        assert await output(process, "mkfifo pipe; exec 3<>pipe; echo made") == "made\n"
+        failed = await write_in_namespace(System(), process.pid, "s1", {path: "text\n"})
+        assert failed == [str(path)]
+        assert await output(process, "echo end >&3; head -n 1 <&3") == "end\n"
 
 
 @pytest.mark.usefixtures("layers")

@@ -139,23 +139,20 @@ class IsolatedAgent:
         await self._remove()
 
     async def _show(self, files: Mapping[Path, str | None]) -> None:
-        """Write files in the namespaces of the program.
+        """Write files, by real path, in the namespaces of the program.
 
         A file that can't be written stays: what the program changes there later is merged.
         """
         if not files or not self._process:
             return
-        system = self._workspace.snapshot().system
-        real = await asyncio.to_thread(
-            lambda: {system.real_path(path): text for path, text in files.items()}
-        )
+        system, session = self._workspace.snapshot().system, self._layers.session
         try:
-            failed = await write_in_namespace(system, self._process, self._layers.session, real)
+            failed = await write_in_namespace(system, self._process, session, files)
         except (OSError, TimeoutError) as error:
-            log.warning("files of %s were not refreshed: %s", self._layers.session, error)
+            log.warning("files of %s were not refreshed: %s", session, error)
             return
         if failed:
-            log.warning("%s files of %s were not refreshed", len(failed), self._layers.session)
+            log.warning("%s files of %s were not refreshed", len(failed), session)
 
     def _stop_looking(self) -> None:
         looking, self._looking = self._looking, None

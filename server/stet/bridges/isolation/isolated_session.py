@@ -107,8 +107,8 @@ class IsolatedSession:
 
         Returns:
             What the user has decided and changed since the last turn, and what was not proposed, or
-            "", and the files that have another text now than the program sees, with their texts,
-            None for no file.
+            "", and the files that have another text now than the program sees: by real path, the
+            text, None for no file.
         """
         await self.collect(is_end=True)
         async with self._lock:
@@ -122,7 +122,7 @@ class IsolatedSession:
             return "\n".join(filter(None, (*faults, news))), await self._changed_since(self._texts)
 
     async def text_to_show(self, uri: str) -> dict[Path, str | None]:
-        """Return the text of a file, by its path, if the program sees another one."""
+        """Return the text of a file, by its real path, if the program sees another one."""
         path = path_of(uri)
         if path is None:
             return {}
@@ -168,7 +168,11 @@ class IsolatedSession:
         return [f"{verb}, as ignored, hidden or special files: {names}{more}."]
 
     async def _changed_since(self, paths: Iterable[Path]) -> dict[Path, str | None]:
-        """Return the present texts of those files of which the program sees another text."""
+        """Return the present texts of those files of which the program sees another text.
+
+        They are found by real path: a link of the workspace is followed here, since links of the
+        program are not followed when the file is written.
+        """
         changed: dict[Path, str | None] = {}
         left = MAX_REFRESHED
         for path in tuple(paths):
@@ -177,7 +181,7 @@ class IsolatedSession:
                 if view is not None and view.text != text and len(view.text or "") <= left:
                     left -= len(view.text or "")
                     changed[path] = self._texts[path] = view.text
-        return changed
+        return await asyncio.to_thread(_with_real_paths, self._workspace.snapshot().system, changed)
 
     def _open_files(self) -> list[tuple[Path, str]]:
         """Return the paths and URIs of the files that were opened since the last look.
@@ -283,6 +287,10 @@ def _disk_text(system: System, path: Path) -> str | None:
         return system.read_bytes(path, MAX_BYTES).decode()
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def _with_real_paths(system: System, texts: Mapping[Path, str | None]) -> dict[Path, str | None]:
+    return {system.real_path(path): text for path, text in texts.items()}
 
 
 def _seed(
