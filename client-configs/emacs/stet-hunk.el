@@ -347,6 +347,18 @@ it.  The first thing is the default."
           (setq unique (format "%s<%d>" text (cl-incf n))))
         (push (cons unique thing) titles)))))
 
+(defun stet--hunk-title (answer)
+  "Return a title of a hunk from its ANSWER of stet.proposals.
+Hunks of one turn may have the same summary, so the title has the first line
+that is written, or that is deleted."
+  (let* ((texts (list (plist-get answer :new) (plist-get answer :old)))
+         (text (or (seq-find (lambda (one) (and one (not (string-blank-p one)))) texts) ""))
+         (state (plist-get answer :state)))
+    (format "%s%s: %s (%s)" (plist-get answer :hunk)
+            (if (equal state "pending") "" (format " %s" state))
+            (or (car (split-string text "\n" t "[ \t]+")) "")
+            (plist-get answer :summary))))
+
 (defun stet--show-choices ()
   "Show all choices at once, unless a completion package does."
   (unless (or icomplete-mode (bound-and-true-p vertico-mode)
@@ -362,8 +374,7 @@ If there are several, ask which.  HASH is the hash of the text that is drawn."
            (hunk (if (cdr here)
                      (stet--choose "Which hunk" here
                                    (lambda (one)
-                                     (format "%s: %s" (stet--hunk-id one)
-                                             (plist-get (stet--hunk-answer one) :summary))))
+                                     (stet--hunk-title (stet--hunk-answer one))))
                    (car here)))
            (answer (and hunk (stet--hunk-answer hunk))))
       (and hunk
@@ -422,11 +433,7 @@ it is a string."
                ((null here) (message "Stet: %s" nothing))
                ((null (cdr here)) (funcall function (car here)))
                (t (funcall function
-                           (stet--choose "Which hunk" here
-                                         (lambda (hunk)
-                                           (format "%s (%s): %s" (plist-get hunk :hunk)
-                                                   (plist-get hunk :state)
-                                                   (plist-get hunk :summary))))))))))))
+                           (stet--choose "Which hunk" here #'stet--hunk-title)))))))))
 
 (provide 'stet-hunk)
 ;;; stet-hunk.el ends here
