@@ -58,6 +58,7 @@ class Start:
             installed model.
         settings: The user's settings, in addition to `SETTINGS`.
         path: The folders of the PATH; Stet's folder is one of them.
+        variables: More environment variables.
     """
 
     installed: Installed
@@ -66,6 +67,7 @@ class Start:
     script: str | None = "[]"
     settings: Mapping[str, object] = field(default_factory=dict)
     path: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def install(node: Path, entry: Path, vsix: Path, home: Path) -> Installed:
@@ -123,4 +125,5 @@ def environment(start: Start) -> dict[str, Any]:
         "VSCODE_CLI": "1",
         **({} if start.script is None else {"STET_SCRIPTED_MODEL": script}),
         **{f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in kinds},
+        **start.variables,
     }
