@@ -11,7 +11,7 @@ from typing import ClassVar
 from stet.bridges.line_changes import with_line_ends_of
 from stet.bridges.session_view import SessionView, ViewError
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import REPLACING, EditDraft, Hunk, HunkState
+from stet.review.proposal import EditDraft, Hunk, HunkState
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.text.edit import TextChange
 from stet.text.lines import line_ends, split_lines
@@ -281,7 +281,7 @@ class SharedWorld(SimulatedWorld):
         own = self.ledger.hunks(uri=URI, chat=session.view.chat)
         conflicts = [one for one in own if one.state is HunkState.CONFLICT]
         # A conflict that replaces a hunk takes its text out of the view first.
-        is_whole = not any(one.reason.startswith(REPLACING) for one in conflicts)
+        is_whole = not any(one.replaces for one in conflicts)
         if before == session.read and is_whole:
             # Where line ends are mixed, new lines have those of the lines beside them.
             texts = (before, session.written, self.buffer.text)

@@ -18,7 +18,8 @@ from stet.text.lines import line_end, split_lines, whole_lines, without_end
 from stet.text.merge import MergeConflict, merge, merge_partly
 from stet.text.sequence import find_line_runs
 
-_Place = tuple[int, int]
+_LineRange = tuple[int, int]
+"""Whole lines of a text: the first, 0-based, and the line after the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class WriteConflict:
         hunks: The ids of the pending hunks of the session in the place.
     """
 
-    place: _Place
+    place: _LineRange
     base: str
     new: str
     hunks: tuple[str, ...] = ()
@@ -67,10 +68,10 @@ def merge_write(view: PendingView, before: str, after: str) -> MergedWrite | Non
         in_hunks = next((one for one, place in found if place is None), None)
         if in_hunks is None:
             break
-        if (conflict := _HunkConflict(view, before, after).conflict_at(in_hunks)) is None:
+        if (over_hunks := _HunkConflict(view, before, after).conflict_at(in_hunks)) is None:
             return None
-        conflicts.append(conflict[0])
-        after = conflict[1]
+        conflict, after = over_hunks
+        conflicts.append(conflict)
     conflicts += [
         WriteConflict(place, one.base, one.theirs) for one, place in found if place is not None
     ]
@@ -136,7 +137,7 @@ class _HunkConflict:
                 return WriteConflict(place, "".join(side), new, ids), "".join(after)
         return None
 
-    def _grown(self, found: MergeConflict) -> _Place:
+    def _grown(self, found: MergeConflict) -> _LineRange:
         """Return the lines of the read text that include all changes and hunks that touch them."""
         back = [LineHunk(one.new_start, one.new, one.old_start, one.old) for one in self._by_user]
         base, last = _image(back, (found.first, found.end)), None
@@ -152,7 +153,7 @@ class _HunkConflict:
             base = _hull([base, *spans])
         return base
 
-    def _within(self, shown: _Place) -> list[Hunk]:
+    def _within(self, shown: _LineRange) -> list[Hunk]:
         """Return the pending hunks that share lines of the view with a place.
 
         A hunk that only removes lines is at the edge if the user has changed it.
@@ -164,7 +165,7 @@ class _HunkConflict:
             or (first == end and shown[0] <= first <= shown[1] and hunk.is_amended)
         ]
 
-    def _without_added_edges(self, base: _Place, shown: _Place) -> _Place:
+    def _without_added_edges(self, base: _LineRange, shown: _LineRange) -> _LineRange:
         """Return a place of the view without lines that the user has only added at its edges."""
         spans = [span for hunk, span in self._hunks if hunk in self._within(shown)]
         first, end = shown
@@ -178,7 +179,7 @@ class _HunkConflict:
                 end = place[0]
         return first, end
 
-    def _live_place(self, shown: _Place, within: Sequence[Hunk]) -> _Place | None:
+    def _live_place(self, shown: _LineRange, within: Sequence[Hunk]) -> _LineRange | None:
         """Return the lines of the live text for lines of the view that include hunks whole."""
         first, lines = shown[0], list[str]()
         done = shown[0]
@@ -195,7 +196,7 @@ class _HunkConflict:
         return found if is_right else None
 
 
-def _live_lines(hunk: Hunk) -> _Place:
+def _live_lines(hunk: Hunk) -> _LineRange:
     """Return the lines of the live text that a hunk replaces."""
     return hunk.range.start.line, hunk.range.line_after
 
@@ -205,17 +206,17 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     return diff_lines([*map(without_end, old)], [*map(without_end, new)])
 
 
-def _hull(places: Sequence[_Place]) -> _Place:
+def _hull(places: Sequence[_LineRange]) -> _LineRange:
     """Return the lines from the first to the last of some places."""
     return min(first for first, _ in places), max(end for _, end in places)
 
 
-def _touching(changes: Iterable[LineHunk], place: _Place) -> list[LineHunk]:
+def _touching(changes: Iterable[LineHunk], place: _LineRange) -> list[LineHunk]:
     """Return the changes that share old lines with a place, or adjoin it."""
     return [one for one in changes if one.old_start <= place[1] and place[0] <= one.old_end]
 
 
-def _image(changes: Sequence[LineHunk], place: _Place) -> _Place:
+def _image(changes: Sequence[LineHunk], place: _LineRange) -> _LineRange:
     """Return the new lines for old lines that include each change that touches them."""
     spans = [(one.old_start, one.old_end) for one in _touching(changes, place)]
     first, end = place = _hull([place, *spans])

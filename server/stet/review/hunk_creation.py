@@ -25,13 +25,15 @@ from stet.review.proposal import (
     superseded_by,
 )
 from stet.review.rebase import catch_up
+from stet.review.replaced_hunks import release_replaced
 from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
 
-_Place = tuple[int, int]
+_LineRange = tuple[int, int]
+"""Whole lines of the live text: the first, 0-based, and the line after the last."""
 
 
 class _MovePart(NamedTuple):
@@ -52,7 +54,7 @@ class _EditSlot(NamedTuple):
     """
 
     track: TrackedDocument
-    staying: dict[_Place, str]
+    staying: dict[_LineRange, str]
     fresh: list[LineHunk]
     replaced: dict[str, None]
 
@@ -82,13 +84,13 @@ def propose_lines(
         return []
     tracked, staying, fresh, replaced = _prepare_slot(store, draft, prepared, frozenset(amends))
     first = part_of.first if part_of else first_number(store, len(fresh))
-    made = {_place_of(hunk): f"h{first + nth}" for nth, hunk in enumerate(fresh)}
+    made = {_old_lines(hunk): f"h{first + nth}" for nth, hunk in enumerate(fresh)}
     in_order = tuple(made.items())
-    gone = [close_replaced(store, tracked, hunk_id, in_order) for hunk_id in replaced]
+    closed = [close_replaced(store, tracked, hunk_id, in_order) for hunk_id in replaced]
     move = part_of.move if part_of else None
     proposal = move.proposal if move else store.proposal_id(draft.turn, document.uri)
     outlines = {
-        _place_of(at): hunk for at, hunk in zip(authorized.hunks, prepared.hunks, strict=True)
+        _old_lines(at): hunk for at, hunk in zip(authorized.hunks, prepared.hunks, strict=True)
     }
     hunks = [
         replace_hunk(
@@ -96,17 +98,17 @@ def propose_lines(
             id=hunk_id,
             proposal=proposal,
             group=move.group if move else f"{proposal}{outline.group or f'@{hunk_id}'}",
-            reason=reason_of(outline.reason, draft, hunk_id, gone),
+            reason=reason_of(outline.reason, draft, hunk_id, closed),
         )
         for place, hunk_id in in_order
     ]
     store.register(hunks, move.uri if move else "")
     for hunk, line_hunk in zip(hunks, fresh, strict=True):
-        tracked.add(Anchor(hunk.id, tracked.lines, _place_of(line_hunk), hunk.old, hunk.new))
-    store.save(*gone, *hunks, anchors_of=document.uri)
+        tracked.add(Anchor(hunk.id, tracked.lines, _old_lines(line_hunk), hunk.old, hunk.new))
+    store.save(*closed, *hunks, anchors_of=document.uri)
     store.notify(document.uri)
     ids = {**made, **staying}
-    return [ids[_place_of(hunk)] for hunk in authorized.hunks]
+    return [ids[_old_lines(hunk)] for hunk in authorized.hunks]
 
 
 def _prepare_slot(
@@ -126,7 +128,7 @@ def _prepare_slot(
         # First move the other hunks to the text on the disk.
         catch_up(store, tracked, document.text)
     staying = _staying(tracked, hunks, amends)
-    fresh = [hunk for hunk in hunks if _place_of(hunk) not in staying]
+    fresh = [hunk for hunk in hunks if _old_lines(hunk) not in staying]
     replaced = overlapping_hunks(store, tracked, fresh, draft, amends)
     replaced |= dict.fromkeys(amends - set(staying.values()))
     return _EditSlot(tracked, staying, fresh, replaced)
@@ -134,14 +136,14 @@ def _prepare_slot(
 
 def _staying(
     tracked: TrackedDocument, hunks: Sequence[LineHunk], amends: Collection[str]
-) -> dict[_Place, str]:
+) -> dict[_LineRange, str]:
     """Return the hunks of `amends` that an edit proposes again unchanged, by place."""
     if not amends:
         return {}
     known = {
         (one.first, one.end, one.merged): one.hunk for one in tracked.live if one.hunk in amends
     }
-    same = ((_place_of(hunk), "".join(hunk.new)) for hunk in hunks)
+    same = ((_old_lines(hunk), "".join(hunk.new)) for hunk in hunks)
     return {place: known[*place, text] for place, text in same if (*place, text) in known}
 
 
@@ -150,8 +152,8 @@ def first_number(store: HunkStore, n: int) -> int:
     return store.journal.number("hunk", n) if n else 0
 
 
-def _place_of(hunk: LineHunk) -> _Place:
-    return hunk.old_start, hunk.old_start + len(hunk.old)
+def _old_lines(hunk: LineHunk) -> _LineRange:
+    return hunk.old_start, hunk.old_end
 
 
 def overlapping_hunks(
@@ -169,7 +171,7 @@ def overlapping_hunks(
     """
     found: dict[str, None] = {}
     for hunk in fresh:
-        for anchor in tracked.overlapping(_place_of(hunk)):
+        for anchor in tracked.overlapping(_old_lines(hunk)):
             if anchor.hunk in amends:
                 continue
             other = store.current(store[anchor.hunk])
@@ -185,7 +187,7 @@ def overlapping_hunks(
 
 
 def close_replaced(
-    store: HunkStore, tracked: TrackedDocument, hunk_id: str, made: Sequence[tuple[_Place, str]]
+    store: HunkStore, tracked: TrackedDocument, hunk_id: str, made: Sequence[tuple[_LineRange, str]]
 ) -> Hunk:
     """Close and return a hunk: superseded if a new hunk replaces it, else withdrawn."""
     anchor = tracked.anchor(hunk_id)
@@ -199,13 +201,13 @@ def close_replaced(
     return store.close_hunk(store[hunk_id], HunkState.WITHDRAWN, WITHDRAWN)
 
 
-def reason_of(caution: str, draft: Draft, hunk_id: str, gone: Sequence[Hunk]) -> str:
+def reason_of(caution: str, draft: Draft, hunk_id: str, closed: Sequence[Hunk]) -> str:
     """Return the reason of a new hunk: its caution, and the hunks of other agents in its place.
 
     Within Stet's own agent a new proposal replaces an older one as a matter of course.
     """
     by_it = superseded_by(hunk_id)
-    replaced = [one for one in gone if one.reason == by_it and one.chat != draft.chat]
+    replaced = [one for one in closed if one.reason == by_it and one.chat != draft.chat]
     named = [
         f"{one.id} of {one.author if one.author != draft.author else 'another session'}"
         for one in replaced
@@ -225,11 +227,11 @@ def propose_create(store: HunkStore, draft: CreateDraft, prepared: PreparedDraft
         HunkOverlap: If an earlier hunk for the new file has been sent.
     """
     hunk = _whole_file_hunk(store, draft, prepared)
-    gone = _close_earlier(store, hunk)
+    closed = _close_earlier(store, hunk)
     tracked = store.ensure_tracked(TextDocument(draft.uri, ""))
     tracked.add(Anchor(hunk.id, tracked.lines, (0, 0), "", draft.text))
-    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, gone))
-    _register(store, hunk, gone, anchors_of=hunk.uri)
+    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, closed))
+    _register(store, hunk, closed, anchors_of=hunk.uri)
     return hunk.id
 
 
@@ -245,13 +247,13 @@ def propose_move(store: HunkStore, draft: MoveDraft, prepared: PreparedDraft) ->
             # Check all links before any hunk is added.
             _ = _prepare_slot(store, link, one)
     hunk = _whole_file_hunk(store, draft, prepared)
-    gone = _close_earlier(store, hunk)
-    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, gone))
+    closed = _close_earlier(store, hunk)
+    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, closed))
     made = [hunk.id]
     n_lines = [len(one.hunks) for one in prepared.links]
     firsts = accumulate(n_lines, initial=first_number(store, sum(n_lines)))
     with store.batch():
-        _register(store, hunk, gone)
+        _register(store, hunk, closed)
         for (link, one), number in zip(links, firsts, strict=False):
             made += propose_lines(store, link, one, part_of=_MovePart(hunk, number))
     return made
@@ -264,17 +266,17 @@ def propose_remove(store: HunkStore, draft: RemoveDraft, prepared: PreparedDraft
         HunkOverlap: If an earlier removal of the file has been sent.
     """
     hunk = _whole_file_hunk(store, draft, prepared)
-    gone = _close_earlier(store, hunk)
-    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, gone))
-    _register(store, hunk, gone)
+    closed = _close_earlier(store, hunk)
+    hunk = replace_hunk(hunk, reason=reason_of(hunk.reason, draft, hunk.id, closed))
+    _register(store, hunk, closed)
     return hunk.id
 
 
 def _register(
-    store: HunkStore, hunk: Hunk, gone: list[Hunk], anchors_of: str | None = None
+    store: HunkStore, hunk: Hunk, closed: list[Hunk], anchors_of: str | None = None
 ) -> None:
     store.register([hunk])
-    store.save(*gone, hunk, anchors_of=anchors_of)
+    store.save(*closed, hunk, anchors_of=anchors_of)
     store.notify(hunk.uri)
 
 
@@ -343,7 +345,7 @@ def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
         raise EditInFlight(hunk_id)
     tracked = store.tracked(hunk.uri)
     is_superseded = hunk.state is HunkState.SUPERSEDED
-    gone = _close_replacing(store, hunk, tracked) if is_superseded else []
+    closed = _close_replacing(store, hunk, tracked) if is_superseded else []
     if not is_superseded and (other := _contradicting(store, hunk)) is not None:
         raise WrongHunkState(
             f"{hunk_id} can't be restored: its file already waits for your decision about "
@@ -354,8 +356,11 @@ def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
             f"{hunk_id} can't be restored: its location no longer exists or has another "
             "pending hunk"
         )
-    waiting = dataclasses.replace(hunk, state=HunkState.PENDING, inline=False, reason="")
-    store.save(*gone, waiting, decision=True, anchors_of=hunk.uri)
+    waiting = dataclasses.replace(
+        hunk, state=HunkState.PENDING, inline=False, reason="", replaces=()
+    )
+    store.save(*closed, waiting, decision=True, anchors_of=hunk.uri)
+    release_replaced(store, waiting)
     store.notify(hunk.uri)
 
 

@@ -9,7 +9,6 @@ from stet.review.errors import UnknownHunk
 from stet.review.journal import AnchorSnapshot, Journal
 from stet.review.proposal import (
     LIVE,
-    REPLACING,
     WHOLE_FILE,
     Hunk,
     HunkKind,
@@ -343,7 +342,7 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range, old: str) -> Hunk:
         if state is HunkState.PENDING:
             broken = isinstance(anchor, BlockAnchor)
             state = HunkState.CONFLICT
-            if not reason.startswith(REPLACING):
+            if not (hunk.replaces and reason):
                 reason = _BROKEN if broken else _WRITTEN_OVER
     if (place, old, new, state) == (hunk.range, hunk.old, hunk.new, hunk.state):
         return hunk

@@ -395,10 +395,10 @@ class ReviewLedger:
         if self.blocks.reject(hunk_id, WITHDRAWN):
             return
         self.blocks.release(hunk_id)
-        earlier = replaced_by_conflict(self._store, hunk_id) if reopens else []
-        gone = self._store.close_hunk(self._store[hunk_id], HunkState.WITHDRAWN, WITHDRAWN)
-        self._store.save(gone, anchors_of=hunk.uri)
-        reopen_replaced(self._store, earlier)
+        replaced = replaced_by_conflict(self._store, hunk_id) if reopens else []
+        withdrawn = self._store.close_hunk(self._store[hunk_id], HunkState.WITHDRAWN, WITHDRAWN)
+        self._store.save(withdrawn, anchors_of=hunk.uri)
+        reopen_replaced(self._store, replaced)
         self._store.notify(hunk.uri)
 
     def amend(self, hunk_id: str, new: str) -> Hunk:
@@ -424,7 +424,7 @@ class ReviewLedger:
                 f"{hunk_id} can't be changed yet: accept or reject the hunk before it first"
             )
         amended = dataclasses.replace(
-            hunk, old=anchor.base, new=anchor.proposed, inline=False, reason=""
+            hunk, old=anchor.base, new=anchor.proposed, inline=False, reason="", replaces=()
         )
         self._store.save(amended, decision=True, anchors_of=hunk.uri)
         self._store.notify(hunk.uri)
@@ -449,9 +449,9 @@ class ReviewLedger:
         """
         if (state := self.hunk(hunk_id).state) is not HunkState.CONFLICT:
             raise WrongHunkState(f"{hunk_id} is not in conflict: it is {state}")
-        earlier = replaced_by_conflict(self._store, hunk_id)
+        replaced = replaced_by_conflict(self._store, hunk_id)
         self.reject(hunk_id, "you kept your text")
-        reopen_replaced(self._store, earlier)
+        reopen_replaced(self._store, replaced)
 
     def restore(self, hunk_id: str) -> Hunk:
         """Restore a rejected, undone or superseded hunk: make it pending for the current text.

@@ -19,10 +19,6 @@ WITHDRAWN = "withdrawn by the agent"
 UNDONE_IN_EDITOR = "you undid it in the editor: accept it by itself"
 """The reason of an accepted hunk that is pending again."""
 
-REPLACING = ("you changed the earlier proposal", "you edited text around the earlier proposal")
-"""How the reason of a conflict begins that has replaced hunks of its conversation: the user has
-changed the new text of one of them, or only text around them."""
-
 
 class HunkState(StrEnum):
     """The state of a hunk; the values are part of the public contract."""
@@ -95,6 +91,9 @@ class Hunk:
             id, and without a block.
         mixed: Whether a line of `new` has changes of both the user and the agent.
         reason: The reason for the state; may be empty.
+        replaces: For a hunk in conflict with hunks of its own conversation, because the user had
+            changed them, or text around them: their ids. They are superseded, and pending again
+            when the conflict ends with the user's text.
         changed: A number that rises with each change of state of any hunk: the order of changes.
     """
 
@@ -119,6 +118,7 @@ class Hunk:
     block: str = ""
     mixed: bool = False
     reason: str = ""
+    replaces: tuple[str, ...] = ()
     changed: int = 0
 
     @property

@@ -344,7 +344,7 @@ def reopen_undone(
         if len(every) <= _FEW_UNDONE:
             texts.append(plan_accept(document, [live]).edit.apply(document.text))
         tracked.undone.add(anchor, texts)
-    pending = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
+    pending = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR, "replaces": ()}
     store.save(
         *(replace_hunk(store[hunk_id], **pending) for hunk_id in anchors), anchors_of=tracked.uri
     )

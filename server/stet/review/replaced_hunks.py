@@ -1,9 +1,9 @@
-"""Hunks that a conflict of their conversation has replaced, until the conflict is closed."""
+"""Hunks that a conflict of their conversation has replaced (`Hunk.replaces`), until it is closed."""
 
 from collections.abc import Iterable
 
 from stet.review.hunk_store import HunkStore
-from stet.review.proposal import REPLACING, Hunk, HunkState, replace_hunk, superseded_by
+from stet.review.proposal import Hunk, HunkState, replace_hunk
 
 
 def amended_text(hunks: Iterable[Hunk], conflict: Hunk) -> str:
@@ -16,22 +16,19 @@ def amended_text(hunks: Iterable[Hunk], conflict: Hunk) -> str:
     Returns:
         The text; "" if the user has changed lines of the file instead.
     """
-    return "".join(one.new for one in _replaced(hunks, conflict) if one.is_amended)
+    replaced = (one for one in hunks if one.id in conflict.replaces)
+    return "".join(one.new for one in replaced if _is_superseded(one) and one.is_amended)
 
 
 def replaced_by_conflict(store: HunkStore, hunk_id: str) -> list[Hunk]:
-    """Return the hunks that a conflict has replaced because the user had changed them, or text
-    around them; none for other hunks.
-    """
-    conflict = store[hunk_id]
-    return _replaced(store.of_file(conflict.uri), conflict)
+    """Return the superseded hunks that a conflict has replaced; none for other hunks."""
+    # The oldest decided hunks are dropped at a restart.
+    known = (store[one] for one in store[hunk_id].replaces if one in store)
+    return [one for one in known if _is_superseded(one)]
 
 
-def _replaced(hunks: Iterable[Hunk], conflict: Hunk) -> list[Hunk]:
-    if not conflict.reason.startswith(REPLACING):
-        return []
-    by_it = (conflict.chat, HunkState.SUPERSEDED, superseded_by(conflict.id))
-    return [one for one in hunks if (one.chat, one.state, one.reason) == by_it]
+def _is_superseded(hunk: Hunk) -> bool:
+    return hunk.state is HunkState.SUPERSEDED
 
 
 def reopen_replaced(store: HunkStore, hunks: Iterable[Hunk]) -> None:
@@ -49,3 +46,11 @@ def reopen_replaced(store: HunkStore, hunks: Iterable[Hunk]) -> None:
             waiting = replace_hunk(hunk, state=HunkState.PENDING, inline=False, reason="")
             store.save(waiting, decision=True, anchors_of=hunk.uri)
             store.notify(hunk.uri)
+
+
+def release_replaced(store: HunkStore, hunk: Hunk) -> None:
+    """Remove a hunk that is pending again from the conflicts that have replaced it."""
+    for other in store.of_file(hunk.uri):
+        if hunk.id in other.replaces:
+            others = tuple(one for one in other.replaces if one != hunk.id)
+            store.save_transient(replace_hunk(other, replaces=others))

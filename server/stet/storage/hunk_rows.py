@@ -104,10 +104,11 @@ def hunk_fields(hunk: Hunk) -> str:
     )  # fmt: skip
     flags = f'"protected": {_bit(hunk.protected)}, "inline": {_bit(hunk.inline)}'
     place = f"{start.line}, {start.character}, {end.line}, {end.character}"
+    replaces = f', "replaces": {json.dumps(hunk.replaces)}' if hunk.replaces else ""
     return (
         f'{{{shared}, "summary": {_quoted(hunk.summary)}, "group": {_quoted(hunk.group)}, {flags}, '
         f'"kind": {_quoted(hunk.kind)}, "state": {_quoted(hunk.state)}, '
-        f'"changed": {hunk.changed}, "range": [{place}]}}'
+        f'"changed": {hunk.changed}, "range": [{place}]{replaces}}}'
     )
 
 
@@ -140,8 +141,10 @@ def hunk_from_row(hunk_id: object, fields: object, texts: tuple[str, str, str, s
         kind, state = HunkKind(_text(known, "kind")), HunkState(_text(known, "state"))
     except ValueError as error:
         raise InvalidRow(str(error)) from error
-    if not isinstance(hunk_id, str) or not hunk_id.isalnum() or not hunk_id.isascii():
-        raise InvalidRow(f"no id of a hunk: {hunk_id!r}")
+    hunk_id, replaces = _hunk_id(hunk_id), known.get("replaces", [])
+    if not isinstance(replaces, list):
+        raise InvalidRow(f"no ids of hunks: {replaces!r}")
+    values["replaces"] = tuple(map(_hunk_id, replaces))
     if not is_tracked(values["uri"]) or (kind is HunkKind.MOVE) != is_tracked(values["new_uri"]):
         raise InvalidRow(
             f"no file that {kind.value} is for: {values['uri']!r}, {values['new_uri']!r}"
@@ -203,6 +206,12 @@ def _text(known: Mapping[str, object], name: str, default: str | None = None) ->
     value = known.get(name, default)
     if not isinstance(value, str):
         raise InvalidRow(f"{name} must be a text, not {value!r}")
+    return value
+
+
+def _hunk_id(value: object) -> str:
+    if not isinstance(value, str) or not value.isalnum() or not value.isascii():
+        raise InvalidRow(f"no id of a hunk: {value!r}")
     return value
 
 

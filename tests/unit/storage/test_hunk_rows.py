@@ -1,6 +1,7 @@
 """Rows give back exactly what they were made of, or say that they can't."""
 
 import dataclasses
+import json
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,7 @@ from stet.storage.hunk_rows import (
     unpack,
 )
 from stet.text.position import Position, Range
+from tests.support.hunks import make_hunk
 
 ANY_TEXT = st.text(st.characters(), max_size=30)
 """Lone surrogates and NUL among it."""
@@ -35,6 +37,7 @@ HUNKS = st.builds(
     range=RANGES,
     protected=st.booleans(),
     inline=st.booleans(),
+    replaces=st.lists(st.integers(0, 10**9).map("h{}".format), max_size=3).map(tuple),
     changed=st.integers(0, 2**53),
 ).flatmap(
     lambda hunk: st.builds(
@@ -86,6 +89,22 @@ def test_anchor_snapshot_round_trips(
     lines, lost = positions
     anchor_snapshot = AnchorSnapshot("file:///ws/a.txt", text, lines, lost & lines.keys())
     assert snapshot_from_row(spans_to_json(anchor_snapshot), text) == anchor_snapshot
+
+
+def test_rows_without_a_later_field_have_its_default() -> None:
+    """Earlier versions have written no `replaces`, and the first rows no `chat`."""
+    hunk = make_hunk(1, HunkKind.ADD, new="n\n", chat="claude-1", replaces=("h2",))
+    fields = json.loads(hunk_fields(hunk))
+    assert (fields.pop("replaces"), fields.pop("chat")) == (["h2"], "claude-1")
+    old = hunk_from_row("h1", json.dumps(fields), ("", "n\n", "", "n\n"))
+    assert old == dataclasses.replace(hunk, chat="", replaces=())
+
+
+@pytest.mark.parametrize("replaces", ["h1", {"h1": 1}, [1], ["h1", None], [["h1"]], ["h 1"], [""]])
+def test_row_with_other_values_than_ids_is_refused(replaces: object) -> None:
+    fields = json.loads(hunk_fields(make_hunk(1, HunkKind.ADD, new="n\n")))
+    with pytest.raises(InvalidRow):
+        hunk_from_row("h1", json.dumps({**fields, "replaces": replaces}), ("", "n", "", "n"))
 
 
 @given(st.text())
