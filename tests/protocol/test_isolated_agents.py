@@ -99,6 +99,24 @@ async def test_conflict_is_named_to_the_agent_with_the_users_lines(
     assert await texts(editor) == []
 
 
+async def test_session_is_sent_each_decision_once_in_and_outside_of_overlays(
+    shell: Shell, editor: FakeEditor
+) -> None:
+    first, other = hook(shell, "UserPromptSubmit"), hook(shell, "UserPromptSubmit", session_id="s2")
+    stop = hook(shell, "Stop")
+    script = f"{first} sed -i s/two/2/ a.txt; {stop} WAIT {first} {other} {first}"
+    async with Run.start(shell, script) as run:
+        await run.begun()
+        await editor.command("stet.reject", {"all": True, "reason": "a name"})
+        await run.go()
+        await run.ended()
+    again = await asyncio.to_thread(shell.run, "run", "sh", "-c", first)
+    given = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "cwd": str(shell.folder)}
+    outside = await asyncio.to_thread(shell.run, "hook", "claude", typed=json.dumps(given))
+    news = [context(line) for line in (*run.output.splitlines(), again.stdout, outside.stdout)]
+    assert ["a name" in one for one in news] == [False, False, True, False, False, False, False]
+
+
 async def test_tools_and_subagents_begin_no_turn(shell: Shell, editor: FakeEditor) -> None:
     given = {"tool_name": "Edit", "tool_input": {"file_path": "a.txt"}}
     script = "".join(

@@ -5,14 +5,13 @@ Its parts are imported when it is opened: nobody else needs the websockets.
 
 import asyncio
 import logging
-from functools import partial
 from typing import TYPE_CHECKING
 
 from stet import __version__
+from stet.bridges.session_views import SessionViews
 from stet.lsp.control_socket import Spawn
 from stet.lsp.editor_client import Client
 from stet.review.ledger import ReviewLedger
-from stet.storage.state_store import StateStore
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.text.position import Range
@@ -41,7 +40,7 @@ class ClaudeIde:
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
-        store: StateStore,
+        views: SessionViews,
         client: Client,
         system: System,
         *,
@@ -52,14 +51,14 @@ class ClaudeIde:
         Args:
             workspace: The settings, the documents and the workspace folders.
             ledger: The proposals.
-            store: Numbers the turns.
+            views: The views of sessions.
             client: Shows messages and documents.
             system: Names Claude's folder.
             spawn: Starts a task.
         """
         self._workspace = workspace
         self._ledger = ledger
-        self._store = store
+        self._views = views
         self._client = client
         self._system = system
         self._spawn = spawn
@@ -133,8 +132,8 @@ class ClaudeIde:
         server = create(
             self._workspace,
             self._ledger,
+            self._views,
             self._system,
-            number=partial(self._store.number, "turn"),
             spawn=self._spawn,
             show=self._client.show_document,
             tell=self._client.show_message,

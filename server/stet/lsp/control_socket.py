@@ -8,15 +8,14 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Coroutine
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stet import __version__
+from stet.bridges.session_views import SessionViews
 from stet.lsp.editor_client import Client
 from stet.lsp.other_editors import OtherEditors
 from stet.review.ledger import ReviewLedger
-from stet.storage.state_store import StateStore
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
 
@@ -42,7 +41,7 @@ class ControlSocket:
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
-        store: StateStore,
+        views: SessionViews,
         client: Client,
         system: System,
         *,
@@ -57,7 +56,7 @@ class ControlSocket:
         Args:
             workspace: The settings, the documents and the workspace folders.
             ledger: The proposals.
-            store: Numbers the turns of other agents.
+            views: The views of sessions.
             client: Shows messages about the work of other agents.
             system: Names the runtime folder.
             searcher: Finds passages for other agents.
@@ -68,7 +67,7 @@ class ControlSocket:
         """
         self._workspace = workspace
         self._ledger = ledger
-        self._store = store
+        self._views = views
         self._client = client
         self._system = system
         self._run_command = run_command
@@ -173,10 +172,9 @@ class ControlSocket:
         if self._hooks is None:
             self._hooks = sessions(
                 self._workspace,
-                self._ledger,
+                self._views,
                 self._system,
                 shadow_path(self._folder, os.getpid()),
-                number=partial(self._store.number, "turn"),
                 tell=self._client.show_message,
                 warn=self._client.warn,
                 view_of=self._view_of,
@@ -187,12 +185,7 @@ class ControlSocket:
         """Return the sessions of MCP clients."""
         sessions = await asyncio.to_thread(_import_mcp)
         if self._mcp is None:
-            self._mcp = sessions(
-                self._workspace,
-                self._ledger,
-                self._searcher,
-                number=partial(self._store.number, "turn"),
-            )
+            self._mcp = sessions(self._workspace, self._ledger, self._views, self._searcher)
         return self._mcp
 
     async def _isolated_sessions(self) -> "IsolatedSessions":
@@ -201,9 +194,8 @@ class ControlSocket:
         if self._isolated is None:
             self._isolated = sessions(
                 self._workspace,
-                self._ledger,
+                self._views,
                 self._system,
-                number=partial(self._store.number, "turn"),
                 tell=self._client.show_message,
                 warn=self._client.warn,
                 spawn=self._spawn,

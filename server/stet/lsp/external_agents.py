@@ -2,15 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from stet.agent.agent_events import RoundStarted
 from stet.agent.turn import ChoiceRefused, TurnFailed
+from stet.bridges.session_views import SessionViews
 from stet.lsp.tasks import Tasks
-from stet.review.ledger import ReviewLedger
 from stet.settings.values import AgentsSettings
-from stet.storage.state_store import StateStore
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -29,8 +27,7 @@ class ExternalAgents:
     def __init__(
         self,
         workspace: Workspace,
-        ledger: ReviewLedger,
-        store: StateStore,
+        views: SessionViews,
         tasks: Tasks,
         warn: Callable[[str], None],
     ) -> None:
@@ -38,15 +35,13 @@ class ExternalAgents:
 
         Args:
             workspace: The documents and the settings.
-            ledger: The proposals.
-            store: Numbers the turns.
+            views: The views of sessions.
             tasks: Starts tasks.
             warn: Shows a warning to the user.
         """
         self._warn = warn
         self._workspace = workspace
-        self._ledger = ledger
-        self._store = store
+        self._views = views
         self._tasks = tasks
         self._sessions: AcpSessions | None = None
         self._configured: tuple[ConfiguredAgent, ...] = ()
@@ -66,13 +61,8 @@ class ExternalAgents:
                 "`stet-lsp[agents]` in Stet's environment."
             ) from error
         if self._sessions is None:
-            number = partial(self._store.number, "turn")
             self._sessions = create(
-                self._workspace,
-                self._ledger,
-                number=number,
-                spawn=self._tasks.spawn,
-                warn=self._warn,
+                self._workspace, self._views, spawn=self._tasks.spawn, warn=self._warn
             )
         return await self._sessions.run(turn, session, channel)
 

@@ -17,6 +17,7 @@ from stet.agent.agent_events import AgentEvent
 from stet.agent.session import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
+from stet.bridges.session_views import SessionViews
 from stet.lsp.chat.chat_controller import ChatController
 from stet.lsp.claude_ide import ClaudeIde
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
@@ -198,14 +199,14 @@ class Background:
         )
         self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
-        self.external_agents = ExternalAgents(
-            workspace, documents.ledger, documents.store, server.tasks, client.warn
-        )
+        number = partial(documents.store.number, "turn")
+        views = SessionViews(workspace, documents.ledger, number)
+        self.external_agents = ExternalAgents(workspace, views, server.tasks, client.warn)
         self.other_editors = OtherEditors(client, server.tasks.spawn, publisher, adopt)
         self.control = ControlSocket(
             workspace,
             documents.ledger,
-            documents.store,
+            views,
             client,
             system,
             searcher=self.index,
@@ -217,7 +218,7 @@ class Background:
         self.claude_ide = ClaudeIde(
             workspace,
             documents.ledger,
-            documents.store,
+            views,
             client,
             system,
             spawn=server.tasks.spawn,

@@ -12,9 +12,9 @@ from stet.bridges.acp.agent_process import AgentFailure, Spawn
 from stet.bridges.acp.profiles import UnknownAgent, find_agent
 from stet.bridges.acp.session_options import SessionOption
 from stet.bridges.session_view import SessionView
+from stet.bridges.session_views import SessionViews
 from stet.llm.model import CHARACTERS_PER_TOKEN
 from stet.privacy.request_log import Recipient, RequestRecord, short_names
-from stet.review.ledger import ReviewLedger
 from stet.workspace.workspace import Workspace
 
 MAX_PROCESSES = 8
@@ -27,9 +27,8 @@ class AcpSessions:
     def __init__(
         self,
         workspace: Workspace,
-        ledger: ReviewLedger,
+        views: SessionViews,
         *,
-        number: Callable[[], int],
         spawn: Spawn,
         warn: Callable[[str], None],
     ) -> None:
@@ -37,15 +36,13 @@ class AcpSessions:
 
         Args:
             workspace: The open documents, the files and the settings.
-            ledger: The proposals.
-            number: Returns the number of a new turn; it blocks.
+            views: The views of sessions.
             spawn: Starts a task.
             warn: Shows a warning to the user.
         """
         self._warn = warn
         self._workspace = workspace
-        self._ledger = ledger
-        self._number = number
+        self._views = views
         self._spawn = spawn
         self._sessions: dict[tuple[str, str], AcpSession] = {}
         self._chosen: dict[tuple[str, str], dict[str, str]] = {}
@@ -68,9 +65,8 @@ class AcpSessions:
         if one is None or one.agent != agent:
             if one is not None:
                 await one.close()
-            view = SessionView(
-                self._workspace, self._ledger, self._number, agent.name, turn.ask.chat
-            )
+                self._views.close(one.view)
+            view = self._views.open(agent.name, turn.ask.chat)
             one = AcpSession(
                 agent, view, self._workspace, self._spawn, self._recorder(turn),
                 chosen=self._chosen.setdefault(key, {}),

@@ -20,7 +20,7 @@ from stet.bridges.claude_ide.ide_session import IdeSession, Spawn
 from stet.bridges.claude_ide.ide_tools import IdeTools, ShowDocument
 from stet.bridges.claude_ide.lock_file import LockFile, lock_folder
 from stet.bridges.claude_ide.open_diffs import OpenDiffs
-from stet.bridges.session_view import SessionView
+from stet.bridges.session_views import SessionViews
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.text.position import Range
@@ -49,9 +49,9 @@ class IdeServer:
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
+        views: SessionViews,
         system: System,
         *,
-        number: Callable[[], int],
         spawn: Spawn,
         show: ShowDocument,
         tell: Callable[[str], None],
@@ -63,8 +63,8 @@ class IdeServer:
         Args:
             workspace: The open documents and the files.
             ledger: The proposals.
+            views: The views of sessions.
             system: The environment.
-            number: Returns the number of a new turn; it blocks.
             spawn: Starts a task.
             show: Asks the editor to show a document; returns whether it does.
             tell: Shows the user a message.
@@ -74,7 +74,7 @@ class IdeServer:
         self._workspace = workspace
         self._ledger = ledger
         self._system = system
-        self._number = number
+        self._views = views
         self._spawn = spawn
         self._show = show
         self._tell = tell
@@ -202,8 +202,7 @@ class IdeServer:
 
     async def _serve(self, connection: ServerConnection) -> None:
         """Serve one connection until its end."""
-        chat = f"{AGENT}-ide-{secrets.token_hex(6)}"
-        view = SessionView(self._workspace, self._ledger, self._number, AGENT, chat)
+        view = self._views.open(AGENT, f"{AGENT}-ide-{secrets.token_hex(6)}")
         diffs = OpenDiffs(self._workspace, self._ledger, view, tell=self._tell, warn=self._warn)
         tools = IdeTools(self._workspace, self._editor, diffs, self._show)
         session = IdeSession(
@@ -219,6 +218,7 @@ class IdeServer:
             await session.serve()
         finally:
             self._sessions.discard(session)
+            self._views.close(view)
 
     def _joined(self) -> None:
         """Send a new session the selection, twice: Claude Code does not listen at once."""

@@ -12,7 +12,7 @@ from stet.bridges.hooks.hook_events import INTRODUCTION, handle_event
 from stet.bridges.hooks.hook_session import HookSession
 from stet.bridges.hooks.shadow_folder import ShadowFolder
 from stet.bridges.session_view import SessionView
-from stet.review.ledger import ReviewLedger
+from stet.bridges.session_views import SessionViews
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.text.render import counted
@@ -35,11 +35,10 @@ class HookSessions:
     def __init__(  # noqa: PLR0913 - all its ports
         self,
         workspace: Workspace,
-        ledger: ReviewLedger,
+        views: SessionViews,
         system: System,
         folder: Path,
         *,
-        number: Callable[[], int],
         tell: Callable[[str], None],
         warn: Callable[[str], None],
         view_of: Callable[[str], SessionView | None],
@@ -48,19 +47,17 @@ class HookSessions:
 
         Args:
             workspace: The open documents and the files.
-            ledger: The proposals.
+            views: The views of sessions.
             system: The access to the disk.
             folder: The shadow folder of this server.
-            number: Returns the number of a new turn; it blocks.
             tell: Shows the user a message.
             warn: Shows the user a warning.
             view_of: Returns the view of the session with an id, if Stet runs the agent itself.
         """
         self._workspace = workspace
-        self._ledger = ledger
+        self._views = views
         self._system = system
         self._folder = folder
-        self._number = number
         self._tell = tell
         self._warn = warn
         self._view_of = view_of
@@ -129,9 +126,8 @@ class HookSessions:
     async def _begin(self, key: tuple[str, str]) -> HookSession:
         agent, session_id = key
         chat = f"{agent}-{session_id}"
-        view = SessionView(self._workspace, self._ledger, self._number, agent, chat)
         shadow = ShadowFolder(self._system, self._folder / chat)
-        session = HookSession(view, shadow, self._workspace)
+        session = HookSession(self._views.open(agent, chat), shadow, self._workspace)
         self._sessions[key] = session
         if len(self._sessions) > MAX_SESSIONS:
             oldest = next(iter(self._sessions))

@@ -13,8 +13,7 @@ from stet.bridges.hooks.hook_events import context_answer
 from stet.bridges.hooks.hook_sessions import is_session_id
 from stet.bridges.isolation.isolated_session import INTRODUCTION, IsolatedSession
 from stet.bridges.isolation.workspace_layers import layers_folder, make_layers, remove_layers
-from stet.bridges.session_view import SessionView
-from stet.review.ledger import ReviewLedger
+from stet.bridges.session_views import SessionViews
 from stet.system.process_id import is_alive
 from stet.system.system import System
 from stet.text.escape import escape_line
@@ -30,10 +29,15 @@ class RunRefused(ValueError):
 
 
 class _Running:
-    """A session, the folder of its layers, and the `stet run` that has it."""
+    """A session, the folder of its layers, and the `stet run` that has it.
+
+    Attributes:
+        view: The view of the program itself; an agent that it starts has its own.
+    """
 
     def __init__(self, session: IsolatedSession, folder: Path, process: int) -> None:
         self.session = session
+        self.view = session.view
         self.folder = folder
         self.process = process
         self.introduced: set[str] = set()
@@ -47,10 +51,9 @@ class IsolatedSessions:
     def __init__(  # noqa: PLR0913 - all its ports
         self,
         workspace: Workspace,
-        ledger: ReviewLedger,
+        views: SessionViews,
         system: System,
         *,
-        number: Callable[[], int],
         tell: Callable[[str], None],
         warn: Callable[[str], None],
         spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]],
@@ -59,17 +62,15 @@ class IsolatedSessions:
 
         Args:
             workspace: The open documents and the files.
-            ledger: The proposals.
+            views: The views of sessions.
             system: The access to the disk.
-            number: Returns the number of a new turn; it blocks.
             tell: Shows the user a message.
             warn: Shows the user a warning.
             spawn: Starts a task.
         """
         self._workspace = workspace
-        self._ledger = ledger
+        self._views = views
         self._system = system
-        self._number = number
         self._tell = tell
         self._warn = warn
         self._spawn = spawn
@@ -94,7 +95,7 @@ class IsolatedSessions:
             folder = isolated / str(os.getpid()) / name
             roots = self._workspace.roots
             layers = await asyncio.to_thread(make_layers, folder, roots, self._system)
-            view = SessionView(self._workspace, self._ledger, self._number, author, name)
+            view = self._views.open(author, name)
             session = IsolatedSession(view, self._workspace, layers)
             await view.begin_turn()
             await session.prepare()
@@ -122,6 +123,7 @@ class IsolatedSessions:
         session = running.session
         await session.finish()
         await asyncio.to_thread(remove_layers, running.folder)
+        self._views.close(running.view)
         self._report(running)
         return {
             "hunks": len(session.hunks),
@@ -163,16 +165,10 @@ class IsolatedSessions:
             await running.session.collect(is_end=True)
             self._report(running)
         elif kind == hooks.prompt:
-            view = self._view_of(running, agent, f"{agent}-{agent_session}")
+            view = self._views.open(agent, f"{agent}-{agent_session}")
             news, files = await running.session.begin_turn(view)
             answer = context_answer(hooks, kind, self._introduction(running), news)
         return {"answer": answer, "files": [[str(path), text] for path, text in files.items()]}
-
-    def _view_of(self, running: _Running, agent: str, chat: str) -> SessionView:
-        """Return the view of an agent's session, which may have begun before the program."""
-        if running.session.view.chat == chat:
-            return running.session.view
-        return SessionView(self._workspace, self._ledger, self._number, agent, chat)
 
     def _introduction(self, running: _Running) -> str:
         """Return the first text for an agent, or "" later."""

@@ -22,6 +22,7 @@ from stet.bridges.mcp.mcp_tools import (
     WaitArguments,
 )
 from stet.bridges.session_view import SessionText, SessionView, ViewError
+from stet.bridges.session_views import SessionViews
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import STET, Hunk, HunkState
 from stet.search.word_search import Searcher
@@ -63,22 +64,21 @@ class McpSessions:
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
+        views: SessionViews,
         searcher: Searcher,
-        *,
-        number: Callable[[], int],
     ) -> None:
         """Create no session yet.
 
         Args:
             workspace: The open documents and the files.
             ledger: The proposals.
+            views: The views of sessions.
             searcher: Finds passages.
-            number: Returns the number of a new turn; it blocks.
         """
         self._workspace = workspace
         self._ledger = ledger
         self._searcher = searcher
-        self._number = number
+        self._views = views
         self._sessions: dict[str, McpSession] = {}
 
     async def call(self, session: str, client: str, tool: str, arguments: object) -> object:
@@ -110,14 +110,13 @@ class McpSessions:
             raise McpRefused(str(error)) from error
 
     async def _begin(self, session: str, client: str) -> "McpSession":
-        author = author_of(client)
-        chat = f"mcp-{session}"
-        view = SessionView(self._workspace, self._ledger, self._number, author, chat)
+        view = self._views.open(author_of(client), f"mcp-{session}")
         self._sessions[session] = made = McpSession(
             view, self._workspace, self._ledger, self._searcher
         )
         if len(self._sessions) > MAX_SESSIONS:
-            del self._sessions[next(iter(self._sessions))]
+            oldest = self._sessions.pop(next(iter(self._sessions)))
+            self._views.close(oldest.view)
         await view.begin_turn()
         return made
 
@@ -129,7 +128,11 @@ def author_of(client: str) -> str:
 
 
 class McpSession:
-    """The tools of one session."""
+    """The tools of one session.
+
+    Attributes:
+        view: What the session sees.
+    """
 
     def __init__(
         self,
@@ -139,7 +142,7 @@ class McpSession:
         searcher: Searcher,
     ) -> None:
         """Create a session that has read nothing."""
-        self._view = view
+        self.view = view
         self._workspace = workspace
         self._ledger = ledger
         self._searcher = searcher
@@ -199,18 +202,18 @@ class McpSession:
     async def _file(self, given: FileArguments) -> object:
         located = self._located(given.path)
         before = self._pending_ids()
-        shown = await self._view.read(located.uri)
+        shown = await self.view.read(located.uri)
         if shown is None:
             raise McpRefused(f"{located.name} is too large, or not a text file.")
         is_new = shown.text is None
-        if refusal := await self._view.refusal(located.uri, is_new=is_new):
+        if refusal := await self.view.refusal(located.uri, is_new=is_new):
             raise McpRefused(refusal)
         # What the user has typed since the agent has read the file is merged.
         base = None if shown.text is None else self._bases.get(located.uri, shown.text)
-        hunks = await self._view.write(located.uri, base, given.content)
+        hunks = await self.view.write(located.uri, base, given.content)
         self._remember(located.uri, with_line_ends_of(base or "", given.content))
         report = f"{'The new file' if is_new else 'The text of'} {located.name} waits for the user."
-        if conflicts := await self._view.describe_conflicts(hunks):
+        if conflicts := await self.view.describe_conflicts(hunks):
             report = f"{report} {conflicts}"
         return await self._proposed(located, before, report)
 
@@ -223,13 +226,13 @@ class McpSession:
 
     async def _proposed(self, located: Located, before: frozenset[str], report: str) -> object:
         """Return the new hunks of a file, and the check of the text with all pending hunks."""
-        made = [hunk.id for hunk in self._view.hunks if hunk.id not in before and _is_open(hunk)]
+        made = [hunk.id for hunk in self.view.hunks if hunk.id not in before and _is_open(hunk)]
         check = await self._check(located)
         return {"hunks": made, "report": await self._redacted(report), "check": check}
 
     async def _list(self, given: ListArguments) -> object:
         uri = self._located(given.path).uri if given.path is not None else None
-        hunks = [self._ledger.hunk(hunk.id) for hunk in self._view.hunks if uri in (None, hunk.uri)]
+        hunks = [self._ledger.hunk(hunk.id) for hunk in self.view.hunks if uri in (None, hunk.uri)]
         wanted = [one for one in hunks if given.state in (None, str(one.state))]
         return {"proposals": [await self._described(hunk) for hunk in wanted]}
 
@@ -239,7 +242,7 @@ class McpSession:
         return {"proposals": [await self._described(hunk) for hunk in hunks]}
 
     def _named(self, ids: Sequence[str]) -> list[Hunk]:
-        mine = {hunk.id for hunk in self._view.hunks}
+        mine = {hunk.id for hunk in self.view.hunks}
         for hunk_id in ids:
             if hunk_id not in mine:
                 raise McpRefused(f"you have not proposed {hunk_id!r}; see `list_proposals`")
@@ -276,13 +279,13 @@ class McpSession:
         if given.path is not None:
             located = [self._located(given.path)]
         else:
-            uris = dict.fromkeys(hunk.uri for hunk in self._view.hunks if _is_open(hunk))
+            uris = dict.fromkeys(hunk.uri for hunk in self.view.hunks if _is_open(hunk))
             located = [self._located(str(path_of(uri) or uri)) for uri in uris]
         return {"files": [{"path": one.name, **await self._check(one)} for one in located]}
 
     async def _check(self, located: Located) -> dict[str, object]:
         """Return the syntax check of a file as the session sees it."""
-        shown = await self._view.read(located.uri)
+        shown = await self.view.read(located.uri)
         if shown is None or shown.text is None:
             return {"state": "unchecked", "message": "there is no such text file"}
         found = await asyncio.to_thread(syntax_problems, located.name, shown.text)
@@ -319,7 +322,7 @@ class McpSession:
         return described
 
     def _pending_ids(self) -> frozenset[str]:
-        return frozenset(hunk.id for hunk in self._view.hunks)
+        return frozenset(hunk.id for hunk in self.view.hunks)
 
     def _located(self, path: str) -> Located:
         """Return the file of the workspace that a path names.
@@ -328,12 +331,12 @@ class McpSession:
             McpRefused: If the path is outside of the workspace.
         """
         located = self._workspace.snapshot().locate(path)
-        if not self._view.is_ours(located.uri):
+        if not self.view.is_ours(located.uri):
             raise McpRefused(f"{Path(path).name!r} is outside of the workspace.")
         return located
 
     async def _text_of(self, located: Located) -> SessionText:
-        shown = await self._view.read(located.uri)
+        shown = await self.view.read(located.uri)
         if shown is None:
             raise McpRefused(f"{located.name} is too large, or not a text file.")
         if shown.text is None:
@@ -348,7 +351,7 @@ class McpSession:
         return (await asyncio.to_thread(redact)).text
 
     def _context(self) -> ToolContext:
-        proposer = self._view.proposer
+        proposer = self.view.proposer
         return ToolContext(proposer.reader, proposer, searcher=self._searcher)
 
 
