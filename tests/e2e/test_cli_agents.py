@@ -1,4 +1,4 @@
-"""`stet agents`: what is installed into the settings of Claude Code, and removed again."""
+"""`stet agents`: what is listed, installed into the settings of agents, and removed again."""
 
 import json
 import re
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from stet.cli.agents.known_agents import known_agents
-from tests.parts import claude_code, codex, copilot_cli, opencode
+from stet.cli.agents.known_agents import agents_of_chat, agents_with_hooks
+from tests.parts import claude_code, codex, copilot_cli, gemini_cli, opencode, qwen_code
 from tests.support.shell import Shell
 
 OWN = {
@@ -68,7 +68,7 @@ def test_hooks_are_installed_beside_those_of_the_user_and_removed(shell: Shell) 
         },
     }
     listed = shell.run("agents").stdout
-    assert "capture: hook-redirect" in listed
+    assert "captured in a terminal: hook-redirect" in listed
     removed = shell.run("agents", "uninstall", "claude", "--write")
     assert removed.returncode == 0
     assert settings(shell) == OWN
@@ -94,47 +94,78 @@ def test_uninstall_removes_only_the_command_of_the_hook(
     assert settings(shell) == ({} if is_removed else given)
 
 
-def test_list_says_what_is_not_captured(shell: Shell) -> None:
+def test_list_says_how_edits_are_captured(shell: Shell) -> None:
     shell.env |= {"PATH": "/nowhere", "XDG_CONFIG_HOME": ""}
+    config = Path(shell.env["HOME"], ".config", "stet", "config.toml")
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        '[agents]\nisolation = "none"\n'
+        '[agents.servers.mine]\nprofile = "qwen"\ncommand = ["/opt/qwen", "--acp"]\n'
+        '[agents.servers.other]\ncommand = ["other"]\n'
+    )
     listed = shell.run("agents")
     assert listed.returncode == 0
-    *agents, isolation = listed.stdout.splitlines(keepends=True)
-    assert re.fullmatch(r"isolation: (overlay|not) available.*\n", isolation)
-    assert "".join(agents).replace(shell.env["HOME"], "HOME") == snapshot("""\
-claude: Claude Code not found on the PATH
-  capture: not reviewed (HOME/.claude/settings.json)
+    text = listed.stdout.replace(shell.env["HOME"], "HOME")
+    assert re.sub(r"(isolation: )(overlay|not) available.*", r"\1…", text) == snapshot("""\
+claude: Claude Code not on the PATH
   tested with version 2.1.332
-  not captured: files that a shell command changes; searches see the saved files
-  not under privacy.deny: what its shell commands read, and what it sends to its model
-  to review its edits: stet agents install claude --write
-codex: Codex not found on the PATH
-  capture: not reviewed (HOME/.codex/config.toml)
+  captured in a terminal: nothing (HOME/.claude/settings.json)
+  captured in the chat: nothing (stet ask --agent claude)
+  the chat needs claude-agent-acp, which is not on the PATH
+  to review its edits in a terminal: stet agents install claude --write
+codex: Codex not on the PATH
   tested with version 0.171.0
+  captured in a terminal: nothing (HOME/.codex/config.toml)
+  captured in the chat: nothing (stet ask --agent codex)
+  the chat needs codex-acp, which is not on the PATH
   reads the saved files: its prompts name the unsaved text of the editor
-  not captured: files that a shell command changes; searches see the saved files
-  not under privacy.deny: what its shell commands read, and what it sends to its model
-  to review its edits: stet agents install codex --write
-copilot: Copilot CLI not found on the PATH
-  capture: not reviewed (HOME/.copilot/hooks/stet.json)
+  to review its edits in a terminal: stet agents install codex --write
+copilot: Copilot CLI not on the PATH
   tested with version 1.0.102
-  not captured: files that a shell command changes; searches see the saved files
-  not under privacy.deny: what its shell commands read, and what it sends to its model
-  to review its edits: stet agents install copilot --write
-opencode: OpenCode not found on the PATH
-  capture: not reviewed (HOME/.config/opencode/plugin/stet.js)
+  captured in a terminal: nothing (HOME/.copilot/hooks/stet.json)
+  captured in the chat: nothing (stet ask --agent copilot)
+  to review its edits in a terminal: stet agents install copilot --write
+opencode: OpenCode not on the PATH
   tested with version 1.18.33
-  not captured: files that a shell command changes; searches see the saved files
-  not under privacy.deny: what its shell commands read, and what it sends to its model
-  to review its edits: stet agents install opencode --write
+  captured in a terminal: nothing (HOME/.config/opencode/plugin/stet.js)
+  captured in the chat: nothing (stet ask --agent opencode)
+  to review its edits in a terminal: stet agents install opencode --write
+gemini: Gemini CLI not on the PATH
+  tested with version 0.61.0
+  captured in a terminal: nothing
+  captured in the chat: client-fs (stet ask --agent gemini)
+  reads the saved files: its prompts name the unsaved text of the editor
+qwen: Qwen Code not on the PATH
+  tested with version 0.24.4
+  captured in a terminal: nothing
+  captured in the chat: client-fs (stet ask --agent qwen)
+mine (Qwen Code): /opt/qwen
+  captured in the chat: client-fs (stet ask --agent mine)
+other: other
+  captured in the chat: nothing (stet ask --agent other)
+isolation: …
+not captured of any agent without isolation: files that a shell command changes; searches see the saved files
+not under privacy.deny: what an agent reads by shell, and what it sends to its model
 """)
 
 
+def test_list_says_that_agents_of_the_chat_are_isolated(shell: Shell) -> None:
+    listed = shell.run("agents").stdout
+    is_isolated = "isolation: overlay available" in listed
+    captured = re.findall(r"captured in the chat: ([\w-]+)", listed)
+    others = ["nothing"] * 4 + ["client-fs"] * 2
+    assert captured == (["overlay"] * 6 if is_isolated else others)
+
+
 def test_tested_versions_are_those_of_the_tests() -> None:
-    assert {agent.name: agent.tested for agent in known_agents()} == {
+    known = (*agents_with_hooks(), *agents_of_chat())
+    assert {agent.name: agent.tested for agent in known} == {
         "claude": claude_code.VERSION,
         "codex": codex.VERSION,
         "copilot": copilot_cli.VERSION,
         "opencode": opencode.VERSION,
+        "gemini": gemini_cli.VERSION,
+        "qwen": qwen_code.VERSION,
     }
 
 
@@ -157,7 +188,7 @@ def test_file_of_stet_is_written_and_removed(name: str, place: str, shell: Shell
     assert shell.run("agents", "install", name, "--write").returncode == 0
     assert str(Path(sys.executable).with_name("stet")) in path.read_text()
     listed = shell.run("agents").stdout.split(f"{name}: ")[1]
-    assert "capture: hook-redirect" in listed
+    assert "captured in a terminal: hook-redirect" in listed
     removed = shell.run("agents", "uninstall", name, "--write")
     assert removed.stderr.startswith(f"Removed {path}.")
     assert not path.exists()
@@ -194,6 +225,15 @@ def test_unknown_agent_is_refused(shell: Shell) -> None:
     )
 
 
+def test_agent_of_the_chat_has_nothing_to_install(shell: Shell) -> None:
+    done = shell.run("agents", "install", "gemini", "--write")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "stet: Gemini CLI has nothing to install: its edits are reviewed in the chat. "
+        "Ask it by `stet ask --agent gemini`.\n",
+    )
+
+
 def test_uninstall_removes_the_hooks(shell: Shell) -> None:
     write_settings(shell, json.dumps(OWN))
     assert shell.run("agents", "install", "claude", "--write").returncode == 0
@@ -214,16 +254,32 @@ def test_uninstall_removes_the_hooks(shell: Shell) -> None:
 def test_doctor_reports_the_agent(
     version: str, is_installed: bool, is_outdated: bool, expected: tuple[str, str], shell: Shell
 ) -> None:
-    program = Path(shell.env["HOME"], "bin", "claude")
-    program.parent.mkdir(parents=True)
-    program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
-    program.chmod(0o755)
-    shell.env["PATH"] = f"{program.parent}:{shell.env['PATH']}"
+    put_on_path(shell, "claude", f"{version} (Claude Code)")
     if is_installed:
         assert shell.run("agents", "install", "claude", "--write").returncode == 0
     if is_outdated:
         text = settings_file(shell).read_text()
         settings_file(shell).write_text(text.replace("|NotebookEdit", ""))
+    assert finding(shell, "Claude Code") == expected
+
+
+@pytest.mark.parametrize(("version", "mark"), [("0.61.0", "ok"), ("0.62.0", "note")])
+def test_doctor_reports_the_agent_of_the_chat(version: str, mark: str, shell: Shell) -> None:
+    put_on_path(shell, "gemini", version)
+    assert finding(shell, "Gemini CLI") == (mark, f"{version}, reviewed in the chat")
+
+
+def put_on_path(shell: Shell, name: str, version: str) -> None:
+    """Put a program on the PATH that prints a version."""
+    program = Path(shell.env["HOME"], "bin", name)
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho '{version}'\n")
+    program.chmod(0o755)
+    shell.env["PATH"] = f"{program.parent}:{shell.env['PATH']}"
+
+
+def finding(shell: Shell, about: str) -> tuple[str, str]:
+    """Return the mark and the result of a check of `stet doctor`."""
     findings = json.loads(shell.run("doctor", "--json").stdout)["findings"]
-    [found] = [one for one in findings if one["about"] == "Claude Code"]
-    assert (found["mark"], found["found"]) == expected
+    [found] = [one for one in findings if one["about"] == about]
+    return found["mark"], found["found"]

@@ -378,10 +378,10 @@ WriteOption = Annotated[bool, typer.Option("--write", help="Write the agent's us
 @agents_app.callback()
 def agents(context: typer.Context) -> None:
     """List the agents whose edits become hunks, and what is not captured."""
-    from stet.cli import agents_command  # late, as above
+    from stet.cli.agents import agent_list  # late, as above
 
     if context.invoked_subcommand is None:
-        finish(agents_command.show)
+        finish(agent_list.show)
 
 
 @agents_app.command("install")

@@ -22,7 +22,7 @@ from urllib.parse import quote
 from rich.text import Text
 
 from stet import __version__
-from stet.cli.agents_command import check_agents
+from stet.cli.agents.agent_list import check_agents
 from stet.cli.editor_check import EDITORS, check_editor
 from stet.cli.files import current_folder
 from stet.cli.finding import Finding

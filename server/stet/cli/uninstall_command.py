@@ -15,7 +15,7 @@ import platformdirs
 from rich.text import Text
 
 from stet.cli import neovim_config
-from stet.cli.agents.known_agents import known_agents
+from stet.cli.agents.known_agents import agents_with_hooks
 from stet.cli.config_command import config_home, emacs_folder, remove_block
 from stet.cli.files import InstalledFiles
 from stet.cli.terminal import CliError, Terminal
@@ -131,7 +131,7 @@ def _completion_files() -> Iterator[Leftover]:
 
 def _agent_hooks() -> Iterator[Leftover]:
     """Yield the settings of agents into which `stet agents install` has written hooks."""
-    for agent in known_agents():
+    for agent in agents_with_hooks():
         for file in agent.files:
             if (rest := file.removal()) is not None:
                 yield Leftover(file.path, f"Stet's hooks for {agent.title}", text=rest or None)

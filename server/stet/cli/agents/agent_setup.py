@@ -1,16 +1,11 @@
 """What is known of an agent: its program, what is captured of its edits, and its settings."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum, auto
 from pathlib import Path
 
 from stet.cli.terminal import CliError
-
-_SHELL = "not captured: files that a shell command changes; searches see the saved files"
-_PRIVACY = "not under privacy.deny: what its shell commands read, and what it sends to its model"
-BY_SHELL = (_SHELL, _PRIVACY)
-"""What is not captured of an agent whose tools are redirected."""
 
 
 class HookState(IntEnum):
@@ -101,9 +96,8 @@ class AgentSetup:
         title: The name for people.
         program: The program, as it is found on the PATH.
         tested: The version with which the tests run.
-        files: The files with Stet's hooks.
-        not_captured: What of its edits becomes no hunk, a line each.
-        note: What the user has to do after an installation; may be empty.
+        files: The files with Stet's hooks; none for an agent without hooks.
+        not_captured: What is not captured of this agent only, a line each.
     """
 
     name: str
@@ -111,10 +105,9 @@ class AgentSetup:
     program: str
     tested: str
     files: tuple[AgentSettingsFile, ...]
-    not_captured: tuple[str, ...] = field(default=BY_SHELL)
-    note: str = ""
+    not_captured: tuple[str, ...] = ()
 
     @property
     def state(self) -> HookState:
         """The worst state of the files."""
-        return max(file.state for file in self.files)
+        return max((file.state for file in self.files), default=HookState.CURRENT)

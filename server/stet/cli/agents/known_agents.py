@@ -1,4 +1,4 @@
-"""The agents whose edits are reviewed through their hooks."""
+"""The agents whose edits are reviewed, with the hooks of those that have hooks."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from stet.bridges.hooks.agent_hooks import AGENTS, AgentHooks
-from stet.cli.agents.agent_setup import BY_SHELL, AgentSetup, file_of_stet
+from stet.cli.agents.agent_setup import AgentSetup, file_of_stet
 from stet.cli.agents.claude_settings import HOOK_SECONDS, claude_settings
 from stet.cli.agents.codex_config import codex_config
 from stet.cli.agents.hook_command_line import hook_command, stet_program
@@ -15,9 +15,17 @@ from stet.cli.agents.hook_command_line import hook_command, stet_program
 _READS_DISK = "reads the saved files: its prompts name the unsaved text of the editor"
 
 
-def known_agents() -> tuple[AgentSetup, ...]:
+def agents_with_hooks() -> tuple[AgentSetup, ...]:
     """Return the agents whose hooks can be installed."""
     return (_claude(), _codex(), _copilot(), _opencode())
+
+
+def agents_of_chat() -> tuple[AgentSetup, ...]:
+    """Return the agents that write files through the client, in the chat."""
+    return (
+        AgentSetup("gemini", "Gemini CLI", "gemini", "0.61.0", (), (_READS_DISK,)),
+        AgentSetup("qwen", "Qwen Code", "qwen", "0.24.4", ()),
+    )
 
 
 def _folder(variable: str, *default: str) -> Path:
@@ -36,7 +44,7 @@ def _codex() -> AgentSetup:
     if os.environ.get("CODEX_HOME"):
         home = home.resolve()  # as Codex does, which trusts a hook by the path of its file
     file = codex_config(home / "config.toml", AGENTS["codex"])
-    return AgentSetup("codex", "Codex", "codex", "0.171.0", (file,), (_READS_DISK, *BY_SHELL))
+    return AgentSetup("codex", "Codex", "codex", "0.171.0", (file,), (_READS_DISK,))
 
 
 def _copilot() -> AgentSetup:
