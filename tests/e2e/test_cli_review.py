@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from lsprotocol import types as lsp
 
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import calls, done, edit, run, states, wait_for_states
@@ -151,11 +152,16 @@ async def test_other_folder_is_not_asked(shell: Shell, editor: FakeEditor, tmp_p
     assert (code, messages) == (0, f"Nothing is pending in {other}.\n")
 
 
-async def test_socket_is_closed_by_the_setting(shell: Shell) -> None:
+async def test_setting_opens_and_closes_the_socket(shell: Shell) -> None:
     options = {"agents": {"socket": False}}
     async with FakeEditor.start(shell.folder, env=shell.env, options=options) as editor:
         await editor.command("stet.proposals")  # answered after the start
         assert descriptors(shell) == []
+        for is_open in (True, False, True):
+            changed = {"stet": {"agents": {"socket": is_open}}}
+            editor.workspace_did_change_configuration(lsp.DidChangeConfigurationParams(changed))
+            n_files = int(is_open)
+            await editor.wait_until(lambda n=n_files: len(descriptors(shell)) == n, every=0.01)  # type: ignore[misc]
 
 
 async def test_files_of_the_socket_are_private_and_go_with_the_server(shell: Shell) -> None:

@@ -1,16 +1,15 @@
-"""Claude Code's IDE protocol in this server: opened and closed as the setting says.
+"""Claude Code's IDE protocol in this server, while the setting `agents.claudeIde` is on.
 
 Its parts are imported when it is opened: nobody else needs the websockets.
 """
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING
 
 from stet import __version__
 from stet.bridges.session_views import SessionViews
-from stet.lsp.control_socket import Spawn
 from stet.lsp.editor_client import Client
+from stet.lsp.optional_server import OptionalServer, Spawn, real_roots
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.text.escape import escape_line
@@ -19,8 +18,6 @@ from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from stet.bridges.claude_ide.ide_server import IdeServer
-
-log = logging.getLogger(__name__)
 
 _NO_EXTRA = (
     "Stet: `agents.claudeIde` needs the package `websockets`: install Stet with its extra `agents`."
@@ -34,7 +31,11 @@ class NotConnected(Exception):
 
 
 class ClaudeIde:
-    """The server for `claude --ide`; used on the event loop only."""
+    """What `claude --ide` reaches; used on the event loop only.
+
+    Attributes:
+        server: The server that it connects to; it writes the workspace folders into a lock file.
+    """
 
     def __init__(  # noqa: PLR0913 - the parts that its sessions need
         self,
@@ -46,7 +47,7 @@ class ClaudeIde:
         *,
         spawn: Spawn,
     ) -> None:
-        """Create it; it is not open before the settings are read.
+        """Create the server; it is not open before the settings are read.
 
         Args:
             workspace: The settings, the documents and the workspace folders.
@@ -62,20 +63,16 @@ class ClaudeIde:
         self._client = client
         self._system = system
         self._spawn = spawn
-        self._server: IdeServer | None = None
         self._others_moved = workspace.activity.moved
         self._is_missing = False
-        self._in_order = asyncio.Lock()
-
-    def settings_changed(self) -> None:
-        """Open or close the server if the setting `agents.claudeIde` has changed."""
-        if self._workspace.settings.agents.claude_ide != (self._server is not None):
-            _ = self._spawn(self._apply(), "Claude's IDE protocol")
-
-    def folders_changed(self) -> None:
-        """Write the workspace folders into the lock file."""
-        if self._server is not None:
-            _ = self._spawn(self._apply(), "Claude's IDE protocol")
+        self.server: OptionalServer[IdeServer] = OptionalServer(
+            "Claude's IDE protocol",
+            spawn,
+            is_wanted=lambda: workspace.settings.agents.claude_ide,
+            listen=self._listen,
+            roots=self._roots,
+            failed=self._failed,
+        )
 
     async def mention(self, uri: str, lines: Range | None) -> int:
         """Name a file, or lines of it, in the prompt of each Claude Code; return their number.
@@ -86,37 +83,17 @@ class ClaudeIde:
             NotConnected: If no Claude Code is connected.
             NotShown: If the file may not be shown.
         """
-        n_sessions = 0
-        if self._server is not None:
-            n_sessions, is_saved = await self._server.mention(uri, lines)
+        n_sessions, listener = 0, self.server.listener
+        if listener is not None:
+            n_sessions, is_saved = await listener.mention(uri, lines)
             if n_sessions and not is_saved:
                 name = escape_line(self._workspace.snapshot().name_of(uri))
                 self._client.warn(f"Stet: Claude does not see the unsaved text of {name}.")
         if not n_sessions:
-            raise NotConnected(_HOW if self._server is not None else _OFF)
+            raise NotConnected(_OFF if listener is None else _HOW)
         return n_sessions
 
-    async def close(self) -> None:
-        """Close the server, and remove its lock file."""
-        if self._server is not None:
-            await self._server.close()
-
-    async def _apply(self) -> None:
-        async with self._in_order:
-            is_wanted = self._workspace.settings.agents.claude_ide
-            try:
-                if self._server is None and is_wanted:
-                    self._server = await self._open()
-                elif self._server is not None and is_wanted:
-                    await self._server.set_roots(await asyncio.to_thread(self._roots))
-                elif self._server is not None:
-                    server, self._server = self._server, None
-                    self._workspace.activity.moved = self._others_moved
-                    await server.close()
-            except OSError as error:
-                self._client.warn(f"Stet: Claude Code can't find this editor: {error}")
-
-    async def _open(self) -> "IdeServer | None":
+    async def _listen(self) -> "IdeServer | None":
         """Return a server that listens; None without the package that it needs.
 
         Raises:
@@ -141,23 +118,25 @@ class ClaudeIde:
             version=__version__,
         )
         await server.open(await asyncio.to_thread(self._roots))
-
-        def moved() -> None:  # on the hot path
-            self._others_moved()
-            server.moved()
-
-        self._workspace.activity.moved = moved
+        self._workspace.activity.moved = self._moved
         return server
+
+    def _moved(self) -> None:
+        """Pass on that the selection has moved. On the hot path."""
+        self._others_moved()
+        if (listener := self.server.listener) is not None:
+            listener.moved()
 
     def _roots(self) -> list[str]:
         """Return the paths of the folders that the editor has named, as it names them and without
         links. Blocks on the disk.
         """
-        if not self._workspace.folders:
-            return []
-        named = [root.path for root in self._workspace.roots]
-        real = [self._system.real_path(path) for path in named]
-        return list(dict.fromkeys(str(path) for path in (*named, *real)))
+        real = real_roots(self._workspace, self._system)
+        named = [str(root.path) for root in self._workspace.roots] if real else []
+        return list(dict.fromkeys((*named, *real)))
+
+    def _failed(self, error: OSError) -> None:
+        self._client.warn(f"Stet: Claude Code can't find this editor: {error}")
 
 
 def _import_server() -> "type[IdeServer]":

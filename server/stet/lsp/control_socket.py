@@ -1,4 +1,4 @@
-"""The control socket in this server: opened and closed as the settings say.
+"""The control socket in this server, while the setting `agents.socket` is on.
 
 Its parts are imported when it is opened, after the settings are read, and those for other agents
 with the first hook of one.
@@ -7,13 +7,14 @@ with the first hook of one.
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stet import __version__
 from stet.bridges.session_views import SessionViews
 from stet.lsp.editor_client import Client
+from stet.lsp.optional_server import OptionalServer, Spawn, real_roots
 from stet.lsp.other_editors import OtherEditors
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
-
 
 class ControlSocket:
-    """The control socket of one server, and what is reached by it; used on the event loop only."""
+    """The control socket of one server, and what is reached by it; used on the event loop only.
+
+    Attributes:
+        server: The server that listens; it writes the workspace folders into its descriptor.
+    """
 
     def __init__(  # noqa: PLR0913 - the parts that its methods need
         self,
@@ -74,23 +77,19 @@ class ControlSocket:
         self._spawn = spawn
         self._view_of = view_of
         self._others = others
-        self._server: ControlServer | None = None
+        self.server: OptionalServer[ControlServer] = OptionalServer(
+            "the control socket",
+            spawn,
+            is_wanted=lambda: workspace.settings.agents.socket,
+            listen=self._listen,
+            roots=self._roots,
+            failed=_failed,
+        )
         self._hooks: HookSessions | None = None
         self._searcher = searcher
         self._mcp: McpSessions | None = None
         self._isolated: IsolatedSessions | None = None
         self._folder = Path()
-        self._in_order = asyncio.Lock()
-
-    def settings_changed(self) -> None:
-        """Open or close the socket if the setting `agents.socket` has changed."""
-        if self._workspace.settings.agents.socket != (self._server is not None):
-            _ = self._spawn(self._apply(), "the control socket")
-
-    def folders_changed(self) -> None:
-        """Write the workspace folders into the descriptor."""
-        if self._server is not None:
-            _ = self._spawn(self._apply(), "the control socket")
 
     async def close(self) -> None:
         """Close the socket and remove its files; what agents have written is proposed first."""
@@ -98,27 +97,9 @@ class ControlSocket:
             await self._hooks.close()
         if self._isolated is not None:
             await self._isolated.close()
-        if self._server is not None:
-            await self._server.close()
+        await self.server.close()
 
-    async def _apply(self) -> None:
-        async with self._in_order:
-            try:
-                if not self._workspace.settings.agents.socket:
-                    if self._server is not None:
-                        await self._server.close()
-                    self._server = None
-                elif self._server is not None:
-                    await self._server.set_roots(await asyncio.to_thread(self._roots))
-                else:
-                    self._server = await self._open()
-            except OSError as error:
-                log.warning(
-                    "no control socket: %s. `stet review` and agents can't reach this editor.",
-                    error,
-                )
-
-    async def _open(self) -> "ControlServer":
+    async def _listen(self) -> "ControlServer":
         """Return a server that listens.
 
         Raises:
@@ -204,9 +185,11 @@ class ControlSocket:
 
     def _roots(self) -> list[str]:
         """Return the real paths of the folders that the editor has named. Blocks on the disk."""
-        if not self._workspace.folders:
-            return []
-        return [str(self._system.real_path(root.path)) for root in self._workspace.roots]
+        return real_roots(self._workspace, self._system)
+
+
+def _failed(error: OSError) -> None:
+    log.warning("no control socket: %s. `stet review` and agents can't reach this editor.", error)
 
 
 def _import_hooks() -> "type[HookSessions]":

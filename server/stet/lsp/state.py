@@ -226,16 +226,16 @@ class Background:
 
     def folders_changed(self) -> None:
         """Pass on that the workspace folders have changed."""
-        self.control.folders_changed()
-        self.claude_ide.folders_changed()
+        self.control.server.folders_changed()
+        self.claude_ide.server.folders_changed()
 
     def settings_changed(self) -> None:
         """Pass on that the settings have changed."""
         self.opencode.settings_changed()
         self.completions.settings_changed()
-        self.control.settings_changed()
+        self.control.server.settings_changed()
         self.external_agents.settings_changed()
-        self.claude_ide.settings_changed()
+        self.claude_ide.server.settings_changed()
 
 
 class AgentUi:
@@ -396,7 +396,7 @@ class ServerState:
         """Save the state that outlives the server, and close all services."""
         await self.background.control.close()
         await self.background.external_agents.close()
-        await self.background.claude_ide.close()
+        await self.background.claude_ide.server.close()
         await self.background.index.close()
         await self.persistence.close()
         if self.startup.pipeline is not None:
