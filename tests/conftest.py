@@ -1,7 +1,8 @@
 """What tests of every folder may ask for: a real program that no Python package brings."""
 
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Protocol, TypeVar
 
 import pytest
@@ -36,6 +37,22 @@ class Part(Protocol):
     def __call__(self, ensure: Callable[[], T]) -> T:
         """What `ensure` returns."""
         ...
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect the tests without searching for garbage, and leave them out of all later searches.
+
+    The tests are half a million objects that live to the end of the run. To search them takes half
+    of the time of a collection, and a tenth of the time of short tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
