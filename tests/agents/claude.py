@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.agents.agent_variables import claude_variables
 from tests.agents.hooks import Hooks
 from tests.agents.loopback_process import LoopbackProcess
 from tests.support.agent_models.anthropic_messages import AnthropicMessages
@@ -59,12 +60,8 @@ async def run_claude(
     ):
         variables = {
             "PATH": os.environ["PATH"],
-            "HOME": str(home),
             "TMPDIR": str(home),
-            "CLAUDE_CONFIG_DIR": str(home / ".claude"),
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "ANTHROPIC_API_KEY": "none",
-            "ANTHROPIC_BASE_URL": model.url(""),
+            **claude_variables(home, model.url("")),
             **(environment or {}),
         }
         command = [

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from tests.agents.agent_variables import copilot_variables
 from tests.agents.hooks import Hooks
 from tests.agents.loopback_process import LoopbackProcess
 from tests.parts.copilot_cli import copilot_cache
@@ -67,16 +68,7 @@ async def run_copilot(
     ):
         variables = {
             "PATH": os.environ["PATH"],
-            "HOME": str(home),
-            "XDG_CACHE_HOME": str(copilot_cache()),
-            "COPILOT_HOME": str(settings),
-            "COPILOT_OFFLINE": "true",
-            "COPILOT_AUTO_UPDATE": "false",
-            "COPILOT_MODEL": model,
-            "COPILOT_PROVIDER_API_KEY": "none",
-            "COPILOT_PROVIDER_BASE_URL": server.url("" if is_claude else "/v1"),
-            "COPILOT_PROVIDER_TYPE": "anthropic" if is_claude else "openai",
-            **({} if is_claude else {"COPILOT_PROVIDER_WIRE_API": "responses"}),
+            **copilot_variables(home, server.url(""), model, copilot_cache()),
             **(environment or {}),
         }
         options = ["-p", "Go.", "--output-format", "json", "--disallow-temp-dir"]

@@ -8,7 +8,7 @@ import asyncio
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,18 +34,29 @@ class IsolatedModel:
     script: Script
     _entry: Sequence[str]
 
-    def command(self, *program: Path | str, in_overlay: bool = False) -> list[str]:
-        """Return the command that runs a program in the network of the model."""
-        if not has_namespaces():
-            return [*self._entry, *map(str, program)]
-        # In an overlay, root may not map its id: the program has no name.
-        user = ["-U", "--keep-caps"] if in_overlay else ["-r"]
-        return ["unshare", "-n", *user, *self._entry, "--raise", *map(str, program)]
+    def agent(
+        self,
+        program: Sequence[Path | str],
+        variables: Mapping[str, str],
+        *,
+        in_overlay: bool = False,
+        **more: str,
+    ) -> dict[str, object]:
+        """Return the setting (one of `agents.servers`) of an agent in the network of the model.
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """Return the variables that the command needs, and that lead to no other network."""
-        return {**network_variables(), "PYTHONPATH": str(_REPOSITORY)}
+        Args:
+            program: The program and its arguments.
+            variables: Its environment, beside what leads to no other network.
+            in_overlay: Whether Stet starts it in an overlay.
+            more: Its other values.
+        """
+        command = [*self._entry, *map(str, program)]
+        if has_namespaces():
+            # In an overlay, root may not map its id: the program has no name.
+            user = ["-U", "--keep-caps"] if in_overlay else ["-r"]
+            command = ["unshare", "-n", *user, *self._entry, "--raise", *map(str, program)]
+        env = {**network_variables(), "PYTHONPATH": str(_REPOSITORY), **variables}
+        return {"command": command, "env": env, **more}
 
     def play(self, script: Script) -> None:
         """Answer from another script."""

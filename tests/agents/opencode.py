@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.agents.agent_variables import opencode_variables
 from tests.agents.hooks import Hooks
 from tests.agents.loopback_process import LoopbackProcess
 from tests.support.agent_models.chat_completions import ChatCompletions
@@ -30,9 +31,6 @@ async def run_opencode(
 ) -> list[dict[str, Any]]:
     """Run `opencode run` in a folder with the prompt `Go.`; return the events that it prints.
 
-    npm runs offline: OpenCode waits until it has installed the library of
-    plugins, for more than a minute if npm tries to reach its registry in vain.
-
     Args:
         program: OpenCode.
         home: Its home folder.
@@ -55,28 +53,14 @@ async def run_opencode(
         LoopbackProcess.start(folder) as process,
         ChatCompletions(script, process.listening) as server,
     ):
-        provider = {
-            "npm": "@ai-sdk/openai-compatible",
-            "options": {"baseURL": server.url("/v1"), "apiKey": "none"},
-            "models": {model: {"tool_call": True}},
-        }
-        config = {
-            "autoupdate": False,
-            "share": "disabled",
-            "provider": {"here": provider},
-            "model": f"here/{model}",
-            "small_model": f"here/{model}",
+        more = {
             "permission": {"external_directory": {f"{allowed}/*": "allow"} if allowed else "ask"},
             **({"plugin": [_PLUGIN.as_uri()]} if hooks else {}),
             **(settings or {}),
         }
-        off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
         variables = {
             "PATH": os.environ["PATH"],
-            "HOME": str(home),
-            "OPENCODE_CONFIG_CONTENT": json.dumps(config),
-            **{f"OPENCODE_DISABLE_{what}": "1" for what in off},
-            "npm_config_offline": "true",
+            **opencode_variables(home, server.url(""), (model,), more),
             **({"HOOK_RULES": str(hooks.rules)} if hooks else {}),
             **(environment or {}),
         }

@@ -1,10 +1,10 @@
 """The mode and the model of the real Gemini CLI and OpenCode are chosen between two prompts."""
 
-import json
 from typing import Any, ClassVar
 
 import pytest
 
+from tests.agents.agent_variables import gemini_variables, opencode_chat_variables
 from tests.agents.isolated_model import IsolatedModel, isolated_model
 from tests.agents.review_scenario import runtime
 from tests.agents.scene import Scene
@@ -95,16 +95,8 @@ async def check_options(
 async def test_gemini_changes_its_mode_and_its_model(part: Part, scene: Scene) -> None:
     node, program = part(gemini_cli)
     async with isolated_model(GeminiModels) as model:
-        server: dict[str, object] = {
-            "command": model.command(node, program, "--acp"),
-            "model": "gemini-2.5-pro",
-            "env": {
-                **model.environment,
-                "HOME": str(scene.home),
-                "GEMINI_API_KEY": "none",
-                "GOOGLE_GEMINI_BASE_URL": model.url,
-            },
-        }
+        variables = gemini_variables(scene.home, model.url)
+        server = model.agent([node, program, "--acp"], variables, model="gemini-2.5-pro")
         before = {"mode": "default", "model": "gemini-2.5-pro"}
         after = {"mode": "plan", "model": "gemini-3-flash-preview"}
         await check_options(scene, "gemini", model, server, before, after)
@@ -115,33 +107,8 @@ async def test_gemini_changes_its_mode_and_its_model(part: Part, scene: Scene) -
 async def test_opencode_changes_its_mode_and_its_model(part: Part, scene: Scene) -> None:
     program = part(opencode)
     async with isolated_model(NamedModels) as model:
-        provider = {
-            "npm": "@ai-sdk/openai-compatible",
-            "options": {"baseURL": f"{model.url}/v1", "apiKey": "none"},
-            "models": {"m": {"tool_call": True}, "other": {"tool_call": True}},
-        }
-        config = {
-            "autoupdate": False,
-            "share": "disabled",
-            "provider": {"here": provider},
-            "model": "here/m",
-            "small_model": "here/m",
-            "agent": {"title": {"disable": True}},
-        }
-        folders = {"CONFIG": ".config", "DATA": ".local/share", "CACHE": ".cache"}
-        off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
-        server: dict[str, object] = {
-            "command": model.command(program, "acp"),
-            "env": {
-                **model.environment,
-                **runtime(scene),
-                "HOME": str(scene.home),
-                **{f"XDG_{name}_HOME": str(scene.home / path) for name, path in folders.items()},
-                "OPENCODE_CONFIG_CONTENT": json.dumps(config),
-                **{f"OPENCODE_DISABLE_{what}": "1" for what in off},
-                "npm_config_offline": "true",
-            },
-        }
+        variables = opencode_chat_variables(scene.home, model.url, ("m", "other"))
+        server = model.agent([program, "acp"], {**runtime(scene), **variables})
         before = {"mode": "build", "model": "here/m"}
         after = {"mode": "plan", "model": "here/other"}
         await check_options(scene, "opencode", model, server, before, after)

@@ -1,9 +1,18 @@
-"""The real Gemini CLI, Qwen Code and OpenCode answer in the chat: the same review as Claude's."""
+"""The six real agents answer in the chat: the same review as in a terminal."""
 
 import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
+from tests.agents.agent_variables import (
+    claude_variables,
+    copilot_variables,
+    gemini_variables,
+    opencode_chat_variables,
+    qwen_variables,
+)
 from tests.agents.isolated_model import IsolatedModel, isolated_model
 from tests.agents.review_scenario import (
     SAVED,
@@ -34,6 +43,7 @@ from tests.support.live_turns import run
 
 pytestmark = pytest.mark.slow
 
+IN_PROMPT = "a.txt:\n```\none, unsaved\n"
 GEMINI = AgentTools(
     read=lambda path: call("read_file", file_path=str(path)),
     edit=lambda path, old, new: call(
@@ -108,18 +118,34 @@ async def check_chat(
     name: str,
     tools: AgentTools,
     model: IsolatedModel,
-    server: dict[str, object],
+    program: Sequence[Path | str],
+    variables: Mapping[str, str],
     *,
     isolation: str,
     sees_unsaved: str = "",
     capture: str = "client-fs",
+    more: Mapping[str, str] | None = None,
 ) -> None:
     """Play the review with an agent of the settings, in the default chat.
 
     An isolated agent reads the unsaved text, and what it writes by any means is caught.
+
+    Args:
+        scene: The folders.
+        name: The name of the agent.
+        tools: Its tools.
+        model: Its model.
+        program: The program and its arguments.
+        variables: Its environment.
+        isolation: The setting `agents.isolation`.
+        sees_unsaved: What its prompt has, if it does not read the unsaved text.
+        capture: How its edits are caught without isolation.
+        more: Other values of its setting.
     """
     is_isolated = isolation == "overlay"
     (scene.workspace / "b.txt").write_text(SAVED["b.txt"])
+    variables = {**runtime(scene), **variables}
+    server = model.agent(program, variables, in_overlay=is_isolated, **(more or {}))
     servers = {name: {"profile": name, **server}}
     settings = {"agents": {"default": name, "servers": servers, "isolation": isolation}}
     env = runtime(scene)
@@ -150,26 +176,12 @@ async def check_chat(
 async def test_gemini_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
     node, program = part(gemini_cli)
     async with isolated_model(GeminiContents) as model:
-        server: dict[str, object] = {
-            "command": model.command(node, program, "--acp", in_overlay=isolation == "overlay"),
-            "model": "gemini-2.5-pro",
-            "env": {
-                **model.environment,
-                "HOME": str(scene.home),
-                "GEMINI_API_KEY": "none",
-                "GOOGLE_GEMINI_BASE_URL": model.url,
-            },
-        }
+        variables = gemini_variables(scene.home, model.url)
         # It reads the disk, and edits what Stet answers.
         await check_chat(
-            scene,
-            "gemini",
-            GEMINI,
-            model,
-            server,
-            isolation=isolation,
-            sees_unsaved="a.txt:\n```\none, unsaved\n",
-        )
+            scene, "gemini", GEMINI, model, [node, program, "--acp"], variables,
+            isolation=isolation, sees_unsaved=IN_PROMPT, more={"model": "gemini-2.5-pro"},
+        )  # fmt: skip
 
 
 async def test_qwen_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
@@ -183,17 +195,10 @@ async def test_qwen_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation:
     }
     settings.write_text(json.dumps(asks_nothing_beside))
     async with isolated_model(ChatCompletions) as model:
-        server: dict[str, object] = {
-            "command": model.command(node, program, "--acp", in_overlay=isolation == "overlay"),
-            "env": {
-                **model.environment,
-                "HOME": str(scene.home),
-                "OPENAI_API_KEY": "none",
-                "OPENAI_BASE_URL": f"{model.url}/v1",
-                "OPENAI_MODEL": "m",
-            },
-        }
-        await check_chat(scene, "qwen", QWEN, model, server, isolation=isolation)
+        variables = qwen_variables(scene.home, model.url)
+        await check_chat(
+            scene, "qwen", QWEN, model, [node, program, "--acp"], variables, isolation=isolation
+        )
 
 
 async def test_opencode_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
@@ -201,42 +206,11 @@ async def test_opencode_is_reviewed_in_the_chat(part: Part, scene: Scene, isolat
     if isolation == "none":
         await install_in_thread(scene, "opencode", program)
     async with isolated_model(ChatCompletions) as model:
-        folders = {"CONFIG": ".config", "DATA": ".local/share", "CACHE": ".cache"}
-        provider = {
-            "npm": "@ai-sdk/openai-compatible",
-            "options": {"baseURL": f"{model.url}/v1", "apiKey": "none"},
-            "models": {"m": {"tool_call": True}},
-        }
-        config = {
-            "autoupdate": False,
-            "share": "disabled",
-            "provider": {"here": provider},
-            "model": "here/m",
-            "small_model": "here/m",
-            "agent": {"title": {"disable": True}},
-        }
-        off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
-        server: dict[str, object] = {
-            "command": model.command(program, "acp", in_overlay=isolation == "overlay"),
-            "env": {
-                **model.environment,
-                **runtime(scene),
-                "HOME": str(scene.home),
-                **{f"XDG_{name}_HOME": str(scene.home / path) for name, path in folders.items()},
-                "OPENCODE_CONFIG_CONTENT": json.dumps(config),
-                **{f"OPENCODE_DISABLE_{what}": "1" for what in off},
-                "npm_config_offline": "true",
-            },
-        }
+        variables = opencode_chat_variables(scene.home, model.url)
         await check_chat(
-            scene,
-            "opencode",
-            OPENCODE,
-            model,
-            server,
-            isolation=isolation,
-            capture="hook-redirect",
-        )
+            scene, "opencode", OPENCODE, model, [program, "acp"], variables,
+            isolation=isolation, capture="hook-redirect",
+        )  # fmt: skip
 
 
 async def test_copilot_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
@@ -244,31 +218,11 @@ async def test_copilot_is_reviewed_in_the_chat(part: Part, scene: Scene, isolati
     if isolation == "none":
         await install_in_thread(scene, "copilot")
     async with isolated_model(AnthropicMessages) as model:
-        server: dict[str, object] = {
-            "command": model.command(program, "--acp", in_overlay=isolation == "overlay"),
-            "env": {
-                **model.environment,
-                **runtime(scene),
-                "HOME": str(scene.home),
-                "XDG_CACHE_HOME": str(cache),
-                "COPILOT_HOME": str(scene.home / ".copilot"),
-                "COPILOT_OFFLINE": "true",
-                "COPILOT_AUTO_UPDATE": "false",
-                "COPILOT_MODEL": "claude-sonnet-4.5",
-                "COPILOT_PROVIDER_API_KEY": "none",
-                "COPILOT_PROVIDER_BASE_URL": model.url,
-                "COPILOT_PROVIDER_TYPE": "anthropic",
-            },
-        }
+        variables = copilot_variables(scene.home, model.url, "claude-sonnet-4.5", cache)
         await check_chat(
-            scene,
-            "copilot",
-            COPILOT,
-            model,
-            server,
-            isolation=isolation,
-            capture="hook-redirect",
-        )
+            scene, "copilot", COPILOT, model, [program, "--acp"], variables,
+            isolation=isolation, capture="hook-redirect",
+        )  # fmt: skip
 
 
 async def test_claude_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
@@ -276,28 +230,14 @@ async def test_claude_is_reviewed_in_the_chat(part: Part, scene: Scene, isolatio
     if isolation == "none":
         await install_in_thread(scene, "claude")
     async with isolated_model(MessagesBesideNames) as model:
-        server: dict[str, object] = {
-            "command": model.command(node, adapter, in_overlay=isolation == "overlay"),
-            "env": {
-                **model.environment,
-                **runtime(scene),
-                "HOME": str(scene.home),
-                "CLAUDE_CONFIG_DIR": str(scene.home / ".claude"),
-                "CLAUDE_CODE_EXECUTABLE": str(program),
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-                "ANTHROPIC_API_KEY": "none",
-                "ANTHROPIC_BASE_URL": model.url,
-            },
+        variables = {
+            **claude_variables(scene.home, model.url),
+            "CLAUDE_CODE_EXECUTABLE": str(program),
         }
         await check_chat(
-            scene,
-            "claude",
-            CLAUDE,
-            model,
-            server,
-            isolation=isolation,
-            capture="hook-redirect",
-        )
+            scene, "claude", CLAUDE, model, [node, adapter], variables,
+            isolation=isolation, capture="hook-redirect",
+        )  # fmt: skip
 
 
 async def test_codex_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation: str) -> None:
@@ -315,27 +255,16 @@ async def test_codex_is_reviewed_in_the_chat(part: Part, scene: Scene, isolation
             "stream_max_retries": 0,
         }
         config = {"model": "gpt-5.5", "model_providers": {"here": provider}}
-        server: dict[str, object] = {
-            "command": model.command(node, adapter, in_overlay=isolation == "overlay"),
-            "mode": "agent-full-access",
-            "env": {
-                **model.environment,
-                **runtime(scene),
-                "HOME": str(scene.home),
-                "CODEX_HOME": str(scene.home / ".codex"),
-                "CODEX_PATH": str(program),
-                "CODEX_CONFIG": json.dumps(config),
-                "MODEL_PROVIDER": "here",
-                "THE_KEY": "none",
-            },
+        variables = {
+            "HOME": str(scene.home),
+            "CODEX_HOME": str(scene.home / ".codex"),
+            "CODEX_PATH": str(program),
+            "CODEX_CONFIG": json.dumps(config),
+            "MODEL_PROVIDER": "here",
+            "THE_KEY": "none",
         }
         await check_chat(
-            scene,
-            "codex",
-            CODEX,
-            model,
-            server,
-            sees_unsaved="a.txt:\n```\none, unsaved\n",
-            isolation=isolation,
-            capture="hook-redirect",
-        )
+            scene, "codex", CODEX, model, [node, adapter], variables,
+            isolation=isolation, sees_unsaved=IN_PROMPT, capture="hook-redirect",
+            more={"mode": "agent-full-access"},
+        )  # fmt: skip

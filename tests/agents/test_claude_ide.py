@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.agent_variables import claude_variables
 from tests.agents.scene import Scene
 from tests.conftest import Part
 from tests.editors.terminal import DEADLINE, Terminal
@@ -108,12 +109,8 @@ def environment_of(scene: Scene, url: str) -> dict[str, str]:
         "NO_PROXY": "127.0.0.1,localhost",
         "PATH": os.environ["PATH"],
         "LANG": "C.UTF-8",
-        "HOME": str(scene.home),
         "TMPDIR": str(scene.home),
-        "CLAUDE_CONFIG_DIR": str(scene.home / ".claude"),
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "ANTHROPIC_API_KEY": "none",
-        "ANTHROPIC_BASE_URL": url,
+        **claude_variables(scene.home, url),
     }
 
 
