@@ -240,7 +240,7 @@ class _RemovedLines(NamedTuple):
         anchor, anchor_lines = self.anchor, self.anchor_lines
         if not anchor_lines:
             return anchor.span.is_lost
-        is_open = not anchor.current or anchor.merged is None
+        is_open = self.is_torn or not anchor.current or anchor.merged is None
         return is_open and _without_ends(lines[anchor.first : anchor.end]) != anchor_lines
 
     def locate(
@@ -349,21 +349,24 @@ class MovedLineTracker:
             return
         self._replaced = [*(_shift_block(one, blocks) for one in self._replaced), *blocks]
         self._removed = {hunk: one for hunk, one in self._removed.items() if one.is_missing(lines)}
-        conflicts = [one for one in live if one.merged is None]
-        if not (conflicts or self._removed):
+        parted = [one for one in live if _lacks_lines(one)]
+        if not (parted or self._removed):
             return
         put = _inserted_places(self._replaced)
-        beside = _joined_places(self._replaced, put, lines) if conflicts else put
+        beside = _joined_places(self._replaced, put, lines) if parted else put
         wholes = {_without_ends(one.added) for one in self._replaced if not one.removed}
         removed = self._removed.values() if put else ()
-        torn = [_conflict_as_removed(one) for one in conflicts if _is_torn(one, beside)]
+        torn = [_base_as_removed(one) for one in parted if _is_torn(one, beside)]
         for cut in (*removed, *torn):
             if not cut.is_missing(lines):
                 continue
             at, n_matching = cut.locate(beside if cut.is_torn else put, lines)
             is_moved = cut.anchor.hunk in self._fresh and is_distinctive(cut.anchor_lines)
-            if at is not None and (is_moved or n_matching > 1 or cut.lines in wholes):
-                yield cut.anchor, cut.span.shifted(at - cut.span.first), cut.records
+            if at is None or not (is_moved or n_matching > 1 or cut.lines in wholes):
+                continue
+            span = cut.span.shifted(at - cut.span.first)
+            if not cut.is_torn or _may_move_to(cut.anchor, span):
+                yield cut.anchor, span, cut.records
 
     def reset_message(self) -> None:
         """Forget the replaced lines of a message, which do not matter for the next message."""
@@ -386,15 +389,32 @@ def _anchors_removed_by(anchors: Sequence[Anchor], block: ReplacedLines) -> Iter
             yield anchor
 
 
+def _lacks_lines(anchor: Anchor) -> bool:
+    """Return whether an anchor is in conflict, or the user has removed or moved lines of its base.
+
+    A removed line is not in conflict with a change of its line end only.
+    """
+    n_base = len(anchor._base)  # noqa: SLF001 - read in a loop
+    return anchor.merged is None or anchor.end - anchor.first < n_base
+
+
+def _may_move_to(anchor: Anchor, span: LineSpan) -> bool:
+    """Return whether an anchor that lacks lines may move to its whole base in the text.
+
+    Its present lines stay its own, unless they are in conflict.
+    """
+    return anchor.merged is None or (span.first <= anchor.first and anchor.end <= span.end)
+
+
 def _is_torn(anchor: Anchor, beside: Mapping[str, Sequence[int]]) -> bool:
-    """Return whether a step may have completed the base of an anchor in conflict."""
+    """Return whether a step may have completed the base of an anchor that lacks lines."""
     if isinstance(anchor, BlockAnchor):
         return False  # the block is found by the id of its hunk
     return not anchor.base_words.isdisjoint(beside)
 
 
-def _conflict_as_removed(anchor: Anchor) -> _RemovedLines:
-    """Return an anchor in conflict as if its whole base had been removed.
+def _base_as_removed(anchor: Anchor) -> _RemovedLines:
+    """Return an anchor that lacks lines as if its whole base had been removed.
 
     Its lines may come back one by one.
     """

@@ -400,3 +400,48 @@ def test_moved_lines_that_are_too_common_have_no_hunk_once_they_are_together() -
           }
         """,
     )
+
+
+ENDS = "head\nalpha one\nbeta two\r\nbetween three\ntail four\n"
+"""A text of which an agent changes a word and a line end."""
+
+
+def page_with_line_end() -> ReviewHarness:
+    """Return a page whose pending hunk changes a line, and only the line end of the next one."""
+    page = ReviewHarness(ENDS)
+    page.propose(ENDS.replace("alpha one\nbeta two\r\n", "ALPHA one\nbeta two\n"))
+    return page
+
+
+def hunk_texts(page: ReviewHarness) -> tuple[str, str, str]:
+    """Return the state of the only hunk, and its texts."""
+    [hunk] = page.hunks
+    return str(hunk.state), hunk.old, hunk.new
+
+
+@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize("is_moved", [False, True], ids=["deleted", "moved"])
+def test_moved_line_of_a_pending_hunk_is_its_line_once_the_line_between_them_is_gone(
+    move: Move, is_moved: bool
+) -> None:
+    page = page_with_line_end()
+    move(2, 1, 3)(page)
+    assert page.text == "head\nalpha one\nbetween three\nbeta two\r\ntail four\n"
+    assert hunk_texts(page) == ("pending", "alpha one\n", "ALPHA one\n")
+    if is_moved:
+        move(2, 1, 0)(page)
+    else:
+        page.apply_lines((2, 3, ""))
+    assert hunk_texts(page) == (
+        "pending", "alpha one\nbeta two\r\n", "ALPHA one\nbeta two\n",
+    )  # fmt: skip
+    page.accept()
+    assert page.text.removeprefix("between three\n") == "head\nALPHA one\nbeta two\ntail four\n"
+
+
+def test_moved_line_of_a_pending_hunk_does_not_draw_it_to_a_copy_of_its_lines() -> None:
+    page = page_with_line_end()
+    page.apply_lines((2, 3, ""))
+    page.apply_lines((4, 4, "alpha one\nbeta two\r\n"))
+    assert hunk_texts(page) == ("pending", "alpha one\n", "ALPHA one\n")
+    assert page.hunks[0].range.start.line == 1
