@@ -39,13 +39,14 @@ def ask(editor: VSCode, status: str) -> None:
 
 
 def test_next_hunk_stops_where_the_keys_and_the_palette_decide(vscode: Starts) -> None:
-    editor = begin(vscode, turn(*EDITS))
-    ask(editor, "Stet: 2 hunks")
+    below = edit("notes.txt", "three\n", "3\n", "Write another digit")
+    editor = begin(vscode, [{"tool_calls": [*EDITS]}, *turn(below)])
+    ask(editor, "Stet: 3 hunks")
     editor.keys("Control+Home")
     editor.stet("ArrowDown")
     editor.see('[id="status.editor.selection"]:has-text("Ln 4, Col 1")')
     wait_for_offer(editor, {"Accept Hunk", "Reject Hunk"})
-    editor.stet("y")
+    editor.stet("y")  # of the two at the line, the one that is drawn above
     editor.wait_for_text("one\ntwo\n\nnew\nthree\n")
 
 

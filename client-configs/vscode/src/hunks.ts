@@ -78,14 +78,20 @@ export class Hunks implements vscode.Disposable {
     return this.marks.get(uri.toString()) ?? [];
   }
 
-  /** The hunk on a line; where several share it, the last that begins there. */
+  /** The hunk on a line; where several share it, as `innermost` chooses. */
   at(uri: vscode.Uri, line: number): Mark | undefined {
-    return this.of(uri).filter(({ range }) => range.start.line <= line && line <= lastLine(range)).at(-1);
+    return innermost(this.of(uri).filter(({ range }) => range.start.line <= line && line <= lastLine(range)));
   }
 
   dispose(): void {
     this.changed.dispose();
   }
+}
+
+/** Of hunks that share a line, in order of place: the first of those that begin last. The keys then decide in the order of the lenses. */
+export function innermost<T extends { range: { start: Place } }>(hunks: readonly T[]): T | undefined {
+  const line = Math.max(...hunks.map(({ range }) => range.start.line));
+  return hunks.find(({ range }) => range.start.line === line);
 }
 
 function lastLine(range: vscode.Range): number {

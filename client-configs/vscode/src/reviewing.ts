@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Diff } from './diff';
-import type { Hunks, Mark, Proposal } from './hunks';
+import { type Hunks, innermost, type Mark, type Proposal } from './hunks';
 import type { Server } from './server';
 import { count, inNotification, inOneLine } from './text';
 import { isServed } from './where';
@@ -188,7 +188,7 @@ export class Reviewing {
     if (isPage) return undefined;
     const found = (await this.server.run<Proposal[]>('stet.proposals', { uri: this.server.uriOf(uri) })) ?? [];
     const open = found.filter(({ state }) => state === 'pending' || state === 'conflict');
-    const here = open.filter((one) => isOn(one, line)).at(-1);
+    const here = innermost(open.filter((one) => isOn(one, line)));
     if (!here) return undefined;
     const { start, end } = here.range;
     const range = new vscode.Range(start.line, start.character, end.line, end.character);
