@@ -320,6 +320,7 @@ def test_invalid_input_blocks_the_tool(given: str, shell: Shell) -> None:
     ended = shell.run("hook", "claude", typed=given)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith("stet hook failed: ")
+    assert "or to run `stet agents uninstall claude`" in ended.stderr
 
 
 @pytest.mark.parametrize(

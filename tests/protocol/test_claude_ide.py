@@ -13,6 +13,7 @@ from lsprotocol import types as lsp
 from tests.support.editor import FakeEditor
 from tests.support.ide_client import IdeClient, IdeRefused, texts
 from tests.support.shell import Shell
+from tests.support.unsaved_text import saved_editor
 
 TEXT = "one\ntwo\nthree\nfour\n"
 ON = {"agents": {"claudeIde": True}}
@@ -27,9 +28,7 @@ def shell(tmp_path: Path) -> Shell:
 
 @pytest.fixture
 async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
-    async with FakeEditor.start(shell.folder, env=shell.env, settings=ON) as editor:
-        editor.open("a.txt")
-        await editor.command("stet.proposals")
+    async with saved_editor(shell, ON) as editor:
         yield editor
 
 

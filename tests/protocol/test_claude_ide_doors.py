@@ -18,6 +18,7 @@ from tests.support.editor import FakeEditor
 from tests.support.ide_client import IdeClient, IdeRefused, connection, locks_in, texts, token_of
 from tests.support.live_turns import states
 from tests.support.shell import Shell
+from tests.support.unsaved_text import saved_editor
 
 TEXT = "one\ntwo\nthree\n"
 ON = {"agents": {"claudeIde": True}}
@@ -35,9 +36,7 @@ def shell(tmp_path: Path) -> Shell:
 
 @pytest.fixture
 async def editor(shell: Shell) -> AsyncIterator[FakeEditor]:
-    async with FakeEditor.start(shell.folder, env=shell.env, settings=ON) as editor:
-        editor.open("a.txt")
-        await editor.command("stet.proposals")
+    async with saved_editor(shell, ON) as editor:
         yield editor
 
 

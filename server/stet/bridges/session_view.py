@@ -83,7 +83,7 @@ class SessionView:
         self._workspace = workspace
         self._ledger = ledger
         self._number = number
-        self._knowledge = ModelKnowledge(upto=0)  # after a restart, all decisions are news
+        self._knowledge = ModelKnowledge(upto=0)  # after a restart, all decisions are reported
         self._proposer = self._new_turn(f"{chat}-0")
 
     @property

@@ -64,7 +64,10 @@ def run(arguments: Sequence[str]) -> int:
             event["hook_event_name"] = arguments[1]
         answer = _answer(arguments[0], event)
     except Exception as error:  # noqa: BLE001 - whatever is wrong, no edit must pass the review
-        sys.stderr.write(f"stet hook failed: {type(error).__name__}: {error}\n")
+        sys.stderr.write(
+            f"stet hook failed: {type(error).__name__}: {error}. The user reviews edits with Stet: "
+            f"ask the user to update it, or to run `stet agents uninstall {arguments[0]}`.\n"
+        )
         return BLOCKED
     sys.stdout.write(json.dumps(answer))
     return 0
@@ -72,8 +75,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _answer(agent: str, event: Mapping[str, Any]) -> object:
     """Return the answer to an event."""
-    given = event.get("tool_input")
-    if event.get("tool_name") == _SHELL and _PATCH not in str(given):
+    if event.get("tool_name") == _SHELL and _PATCH not in str(event.get("tool_input")):
         return {}
     files = _files_of(event)
     if session := isolated_session(str(files[0] if files else event.get("cwd") or "/")):
@@ -119,17 +121,17 @@ def _write_files(files: Sequence[tuple[str, str | None]], session: str) -> None:
 
 def _failure(agent: str, event: Mapping[str, Any], error: Exception) -> object:
     """Return the answer if the server of a folder does not answer: no edit passes the review."""
-    what = "which does not answer"
+    cause = "which does not answer"
     reason = f"{error}. Ask the user to restart Stet, or to run `stet agents uninstall {agent}`."
     if isinstance(error, SeveralServers):
-        what = "in an editor that has not all of these files and the folder of the command"
-        reason = "use the tool apply_patch, for the files of one workspace."
+        cause = "and no editor has all of these files and the folder of the command open"
+        reason = "use the tool apply_patch, for the files of one workspace only."
     kind = event.get("hook_event_name")
     reads = (event.get("tool_name") or event.get("toolName")) in _READS
     if reads or kind not in _BEFORE | _AFTER:
         return {}
     if kind in _BEFORE:
-        text = f"The edit was not made: the user reviews edits with Stet, {what}: {reason}"
+        text = f"The edit was not made: the user reviews edits with Stet, {cause}: {reason}"
         decision = {"permissionDecision": "deny", "permissionDecisionReason": text}
     else:
         decision = {"additionalContext": f"This edit was not proposed to the user: {reason}"}
@@ -141,14 +143,14 @@ def _failure(agent: str, event: Mapping[str, Any], error: Exception) -> object:
 def _files_of(event: Mapping[str, Any]) -> list[Path]:
     """Return the absolute paths of the files that a tool names."""
     folder = Path(str(event.get("cwd") or "/"))
-    given = event.get("tool_input") or event.get("toolArgs")
-    if isinstance(given, Mapping):
-        named = next((given[name] for name in _PATHS if given.get(name)), None)
+    tool_input = event.get("tool_input") or event.get("toolArgs")
+    if isinstance(tool_input, Mapping):
+        named = next((tool_input[name] for name in _PATHS if tool_input.get(name)), None)
         if isinstance(named, str):
             return [folder / named]
-        given = given.get("command") or given.get("patchText")
-    if isinstance(given, str) and _PATCH in given:
-        return _patched_files(given, folder, is_command=event.get("tool_name") == _SHELL)
+        tool_input = tool_input.get("command") or tool_input.get("patchText")
+    if isinstance(tool_input, str) and _PATCH in tool_input:
+        return _patched_files(tool_input, folder, is_command=event.get("tool_name") == _SHELL)
     return []
 
 

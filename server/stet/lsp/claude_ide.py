@@ -113,7 +113,7 @@ class ClaudeIde:
             self._system,
             spawn=self._spawn,
             show=self._client.show_document,
-            tell=self._client.show_message,
+            show_message=self._client.show_message,
             warn=self._client.warn,
             version=__version__,
         )

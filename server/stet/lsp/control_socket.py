@@ -156,7 +156,7 @@ class ControlSocket:
                 self._views,
                 self._system,
                 shadow_path(self._folder, os.getpid()),
-                tell=self._client.show_message,
+                show_message=self._client.show_message,
                 warn=self._client.warn,
                 view_of=self._view_of,
             )
@@ -177,7 +177,7 @@ class ControlSocket:
                 self._workspace,
                 self._views,
                 self._system,
-                tell=self._client.show_message,
+                show_message=self._client.show_message,
                 warn=self._client.warn,
                 spawn=self._spawn,
             )

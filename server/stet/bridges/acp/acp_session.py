@@ -118,7 +118,7 @@ class AcpSession:
         self._settling: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
         self._is_prompted = False
-        self._unsent_news = ""
+        self._unsent_feedback = ""
         self._cost: float | None = None
         self._files = AgentFiles(
             view,
@@ -220,16 +220,16 @@ class AcpSession:
         if is_first:
             await self.close()
         if self._isolated is not None:
-            news = await self._isolated.begin_turn(turn.id, can_write=can_write)
+            feedback = await self._isolated.begin_turn(turn.id, can_write=can_write)
         else:
-            news = await self.view.begin_turn(turn.id)
-        self._unsent_news = "\n".join(filter(None, (self._unsent_news, news)))
+            feedback = await self.view.begin_turn(turn.id)
+        self._unsent_feedback = "\n".join(filter(None, (self._unsent_feedback, feedback)))
         if connection is None or is_first:
             folder = self._folder(turn.ask.place.uri)
             connection = await self._open(session, folder, can_write=can_write)
         isolated, external.is_reviewed = self._isolated, self._is_reviewed
         prompt = await build_prompt(
-            turn.ask, self._unsent_news, self.view, self._workspace,
+            turn.ask, self._unsent_feedback, self.view, self._workspace,
             reads_disk=self.agent.profile.reads_disk and isolated is None,
             introduction=self._introduction if is_first else "",
         )  # fmt: skip
@@ -250,7 +250,7 @@ class AcpSession:
         response = task.result()
         if isinstance(response, AgentFailure):
             raise response
-        self._unsent_news = ""
+        self._unsent_feedback = ""
         return response
 
     async def _prompt(

@@ -198,7 +198,7 @@ class AgentConnection:
         except TimeoutError:
             raise AgentFailure(
                 f"The agent {agent} did not answer {method!r} within {seconds:g} s"
-                f"{self.process.last_words}."
+                f"{self.process.stderr_end}."
             ) from None
         except (ConnectionError, OSError) as error:
             self.is_broken = True

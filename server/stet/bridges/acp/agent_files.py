@@ -146,7 +146,10 @@ class AgentFiles:
             real = await asyncio.to_thread(system.real_path, Path(path))
             located = self._locate_name(str(real))
         if located is None:
-            raise RequestError(-32602, "This path is outside of the workspace of the user.")
+            raise RequestError(
+                -32602,
+                "Stet reads and writes files of the workspace only: this path is outside of it.",
+            )
         return located
 
     def _locate_name(self, name: str) -> Located | None:

@@ -120,13 +120,13 @@ class AgentProcess:
                 await asyncio.wait({self._errors})
         code = self.process.returncode
         how = f" with exit code {code}" if code is not None else ""
-        return f"The agent {self._name} ended{how}{self.last_words}."
+        return f"The agent {self._name} ended{how}{self.stderr_end}."
 
     @property
-    def last_words(self) -> str:
+    def stderr_end(self) -> str:
         """The end of stderr, after a colon; "" if there is none."""
-        words = " ".join(filter(None, self._last_lines)).rstrip(".")
-        return f": {words[-_MAX_SHOWN:]}" if words else ""
+        text = " ".join(filter(None, self._last_lines)).rstrip(".")
+        return f": {text[-_MAX_SHOWN:]}" if text else ""
 
     async def kill(self) -> None:
         """Kill the process group, and wait until the program is reaped."""

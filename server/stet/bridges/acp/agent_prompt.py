@@ -59,7 +59,7 @@ class _Unsaved:
 
 async def build_prompt(  # noqa: PLR0913 - all that the prompt depends on
     ask: Ask,
-    news: str,
+    feedback: str,
     view: SessionView,
     workspace: Workspace,
     *,
@@ -70,7 +70,7 @@ async def build_prompt(  # noqa: PLR0913 - all that the prompt depends on
 
     Args:
         ask: The question.
-        news: What the user has decided and changed since the last turn.
+        feedback: What the user has decided and changed since the last turn.
         view: What the session sees.
         workspace: The files.
         reads_disk: Whether the agent misses text that is not on the disk.
@@ -82,8 +82,8 @@ async def build_prompt(  # noqa: PLR0913 - all that the prompt depends on
     texts, parts = [introduction] if introduction else [], []
     if ask.mode is Mode.ASK:
         texts.append(_QUESTION)
-    if news:
-        texts.append(news)
+    if feedback:
+        texts.append(feedback)
     if unsaved:
         texts.append(await asyncio.to_thread(_unsaved_section, unsaved, snapshot))
         parts += [f"{one.name}, unsaved" for one in unsaved]

@@ -311,8 +311,8 @@ class ExternalTurn:
 
 def _command_of(call: ToolCallUpdate) -> str:
     """Return the command that a call would run, or ""."""
-    given = call.raw_input
-    command = given.get("command") if isinstance(given, dict) else None
+    tool_input = call.raw_input
+    command = tool_input.get("command") if isinstance(tool_input, dict) else None
     if isinstance(command, list):
         return json.dumps(command, ensure_ascii=False)
     return command if isinstance(command, str) else ""

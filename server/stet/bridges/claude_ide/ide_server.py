@@ -54,7 +54,7 @@ class IdeServer:
         *,
         spawn: Spawn,
         show: ShowDocument,
-        tell: Callable[[str], None],
+        show_message: Callable[[str], None],
         warn: Callable[[str], None],
         version: str,
     ) -> None:
@@ -67,7 +67,7 @@ class IdeServer:
             system: The environment.
             spawn: Starts a task.
             show: Asks the editor to show a document; returns whether it does.
-            tell: Shows the user a message.
+            show_message: Shows the user a message.
             warn: Shows the user a warning.
             version: The version of Stet.
         """
@@ -77,7 +77,7 @@ class IdeServer:
         self._views = views
         self._spawn = spawn
         self._show = show
-        self._tell = tell
+        self._show_message = show_message
         self._warn = warn
         self._version = version
         self._editor = EditorView(workspace)
@@ -203,7 +203,9 @@ class IdeServer:
     async def _serve(self, connection: ServerConnection) -> None:
         """Serve one connection until its end."""
         view = self._views.open(AGENT, f"{AGENT}-ide-{secrets.token_hex(6)}")
-        diffs = OpenDiffs(self._workspace, self._ledger, view, tell=self._tell, warn=self._warn)
+        diffs = OpenDiffs(
+            self._workspace, self._ledger, view, show_message=self._show_message, warn=self._warn
+        )
         tools = IdeTools(self._workspace, self._editor, diffs, self._show)
         session = IdeSession(
             connection,

@@ -48,7 +48,7 @@ class OpenDiffs:
         ledger: ReviewLedger,
         view: SessionView,
         *,
-        tell: Callable[[str], None],
+        show_message: Callable[[str], None],
         warn: Callable[[str], None],
     ) -> None:
         """Create the diffs of a session; none is open.
@@ -57,13 +57,13 @@ class OpenDiffs:
             workspace: The files.
             ledger: The proposals.
             view: What the session has proposed.
-            tell: Shows the user a message.
+            show_message: Shows the user a message.
             warn: Shows the user a warning.
         """
         self._workspace = workspace
         self._ledger = ledger
         self._view = view
-        self._tell = tell
+        self._show_message = show_message
         self._warn = warn
         self._open: dict[str, _OpenDiff] = {}
         self._decided: list[str] = []
@@ -96,7 +96,7 @@ class OpenDiffs:
             raise ToolRefused(str(error)) from error
         if not hunks:
             return await self._without_hunks(located, new)
-        self._tell(f"Stet: claude proposed {counted(len(hunks), 'hunk')} to review.")
+        self._show_message(f"Stet: claude proposed {counted(len(hunks), 'hunk')} to review.")
         decided = await self._wait(tab, hunks)
         if not any(hunk.state is HunkState.ACCEPTED for hunk in decided):
             return [DIFF_REJECTED, tab]

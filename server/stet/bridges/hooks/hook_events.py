@@ -44,20 +44,20 @@ class _FileToolCall:
 
     Attributes:
         tool: The tool.
-        given: Its input.
+        input: Its input.
         value: The path, the patch or the command in the input.
         folder: The folder in which the agent works.
     """
 
     tool: FileTool
-    given: object
+    input: object
     value: str
     folder: object
 
     def with_value(self, value: str) -> object:
         """Return the input with another value."""
-        if isinstance(self.given, Mapping):
-            return {**self.given, self.tool.argument: value}
+        if isinstance(self.input, Mapping):
+            return {**self.input, self.tool.argument: value}
         return value
 
 
@@ -86,9 +86,11 @@ async def handle_event(
     if kind == hooks.prompt and is_subagent:
         return context_answer(hooks, kind, introduction)
     if kind == hooks.prompt:
-        news = await session.begin_turn()
+        feedback = await session.begin_turn()
         sent = None if hooks.reads_by_shell else _sent_files(event)
-        return context_answer(hooks, kind, introduction, news, await session.unsaved_changes(sent))
+        return context_answer(
+            hooks, kind, introduction, feedback, await session.unsaved_changes(sent)
+        )
     name = event.get(hooks.tool_key)
     tool = hooks.tools.get(name) if isinstance(name, str) else None
     if tool is None or kind not in hooks.tool_events:
@@ -114,14 +116,14 @@ def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and _NO_PATH.search(value) is None
 
 
-def _tool_call(tool: FileTool, given: object, folder: object) -> _FileToolCall | None:
+def _tool_call(tool: FileTool, tool_input: object, folder: object) -> _FileToolCall | None:
     """Return the call of a tool, or None if it names no file."""
-    value = given.get(tool.argument) if isinstance(given, Mapping) else given
-    is_expected = isinstance(given, Mapping) == bool(tool.argument)
+    value = tool_input.get(tool.argument) if isinstance(tool_input, Mapping) else tool_input
+    is_expected = isinstance(tool_input, Mapping) == bool(tool.argument)
     is_expected &= folder is None or _is_text(folder)
     if not is_expected or not _is_text(value) or not value:
         return None
-    return _FileToolCall(tool, given, value, folder)
+    return _FileToolCall(tool, tool_input, value, folder)
 
 
 async def _before(

@@ -107,8 +107,8 @@ class HookSession:
         self._reported.clear()
         notes = " ".join(self._notes)
         self._notes.clear()
-        news = "" if self.is_shared else await self._view.begin_turn()
-        return "\n\n".join(filter(None, (notes, news)))
+        feedback = "" if self.is_shared else await self._view.begin_turn()
+        return "\n\n".join(filter(None, (notes, feedback)))
 
     async def end_turn(self) -> None:
         """Propose what the agent has changed in copies without a hook after it."""
@@ -312,7 +312,7 @@ class HookSession:
         """Write the copy of a file, and return its path.
 
         An agent may check an edit against the file that it names, before a hook is called, so it is
-        told the path of the copy.
+        sent the path of the copy.
         """
         path = self._shadow.path_of(located.name)
         try:

@@ -39,7 +39,7 @@ class HookSessions:
         system: System,
         folder: Path,
         *,
-        tell: Callable[[str], None],
+        show_message: Callable[[str], None],
         warn: Callable[[str], None],
         view_of: Callable[[str], SessionView | None],
     ) -> None:
@@ -50,7 +50,7 @@ class HookSessions:
             views: The views of sessions.
             system: The access to the disk.
             folder: The shadow folder of this server.
-            tell: Shows the user a message.
+            show_message: Shows the user a message.
             warn: Shows the user a warning.
             view_of: Returns the view of the session with an id, if Stet runs the agent itself.
         """
@@ -58,7 +58,7 @@ class HookSessions:
         self._views = views
         self._system = system
         self._folder = folder
-        self._tell = tell
+        self._show_message = show_message
         self._warn = warn
         self._view_of = view_of
         self._sessions: dict[tuple[str, str], HookSession] = {}
@@ -82,7 +82,7 @@ class HookSessions:
         if is_subagent and kind in {hooks.turn_end, hooks.session_end}:
             return {}
         if kind == hooks.session_end:
-            await self._rest(key)
+            await self._suspend(key)
             return {}
         is_new = key not in self._sessions
         session = self._sessions.get(key) or await self._begin(key)
@@ -103,7 +103,7 @@ class HookSessions:
         self._is_closed = True
         if self._sessions:
             for key in list(self._sessions):
-                await self._rest(key)
+                await self._suspend(key)
             with suppress(OSError):
                 await asyncio.to_thread(self._folder.rmdir)
 
@@ -131,11 +131,11 @@ class HookSessions:
         self._sessions[key] = session
         if len(self._sessions) > MAX_SESSIONS:
             oldest = next(iter(self._sessions))
-            await self._rest(oldest)
+            await self._suspend(oldest)
             del self._sessions[oldest]
         return session
 
-    async def _rest(self, key: tuple[str, str]) -> None:
+    async def _suspend(self, key: tuple[str, str]) -> None:
         """Remove the copies of a session, which may be resumed later."""
         if (session := self._sessions.get(key)) is not None:
             async with session.lock:
@@ -153,7 +153,7 @@ class HookSessions:
         if is_end and session.hunks:
             if not session.is_shared:  # else the end of its turn says so
                 number = counted(len(session.hunks), "hunk")
-                self._tell(f"Stet: {agent} proposed {number} to review.")
+                self._show_message(f"Stet: {agent} proposed {number} to review.")
             session.hunks.clear()
 
 

@@ -1,4 +1,4 @@
-"""Which files an isolated program has changed since the last look at its layers."""
+"""Which files an isolated program has changed since the last scan of its layers."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -62,7 +62,7 @@ class ChangedFiles:
         Args:
             snapshot: The workspace.
             is_end: Whether the program has ended. Otherwise a file is returned when it is the same
-                in two looks: the program may be writing it.
+                in two scans: the program may be writing it.
         """
         found = self._scan(snapshot)
         previous, self._previous = self._previous, found
@@ -85,7 +85,7 @@ class ChangedFiles:
         return list(changes.values())
 
     def scan_again(self, path: Path) -> None:
-        """Return a file once more with the next look."""
+        """Return a file once more by the next scan."""
         self._done.pop(path, None)
 
     def _scan(self, snapshot: Snapshot) -> dict[Path, UpperEntry]:

@@ -42,7 +42,7 @@ class IsolatedAgent:
         self._folder = folder
         self._roots = workspace.roots
         self._process = 0
-        self._looking: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._reported: set[str] = set()
 
     @classmethod
@@ -104,20 +104,20 @@ class IsolatedAgent:
             What the user has decided and changed, and what was not proposed, or "".
         """
         view = self._session.view
-        news, files = await self._session.begin_turn(view, turn, can_write=can_write)
+        feedback, files = await self._session.begin_turn(view, turn, can_write=can_write)
         await self._show(files)
-        return news
+        return feedback
 
     def watch(self, spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]) -> None:
         """Propose what the program changes from now on, until the end of the turn."""
-        if self._looking is None:
-            self._looking = spawn(
+        if self._watching is None:
+            self._watching = spawn(
                 self._session.watch(lambda: True), f"changes of {self._layers.session}"
             )
 
     async def end_turn(self) -> tuple[str, ...]:
         """Propose what the program has changed; return what was not proposed, in new sentences."""
-        self._stop_looking()
+        self._stop_watching()
         await self._session.collect(is_end=True)
         sentences = [*self._session.warnings, *self._session.describe_dropped("Not proposed")]
         found = tuple(one for one in sentences if one not in self._reported)
@@ -134,7 +134,7 @@ class IsolatedAgent:
 
     async def close(self) -> None:
         """Propose what the program, which has ended, has changed; remove the layers."""
-        self._stop_looking()
+        self._stop_watching()
         await self._session.finish()
         await self._remove()
 
@@ -154,10 +154,10 @@ class IsolatedAgent:
         if failed:
             log.warning("%s files of %s were not refreshed", len(failed), session)
 
-    def _stop_looking(self) -> None:
-        looking, self._looking = self._looking, None
-        if looking is not None:
-            looking.cancel()
+    def _stop_watching(self) -> None:
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
 
     async def _remove(self) -> None:
         await asyncio.to_thread(remove_layers, self._folder)

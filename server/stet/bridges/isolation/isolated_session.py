@@ -27,9 +27,9 @@ MAX_FILES = 300
 MAX_REFRESHED = 4_000_000
 """The most characters of the files that are refreshed at once."""
 _MAX_NAMED = 5
-LOOK_SECONDS = 1.0
-"""The least time between two looks at the layers of a session; a look takes a twentieth of it."""
-_LOOK_SHARE = 20
+SCAN_SECONDS = 1.0
+"""The least time between two scans of the layers of a session; a scan takes a twentieth of it at most."""
+_SCAN_SHARE = 20
 INTRODUCTION = (
     "The user reviews your changes in an editor, with Stet. You work in an overlay of {folders}: "
     "what you change there, by tools or by shell, becomes a proposal, and the user's files change "
@@ -117,9 +117,11 @@ class IsolatedSession:
             self._failed.clear()
             faults = [one for one in self.warnings if one not in self._named]
             self._named.update(faults)
-            news = await view.begin_turn(turn)
+            feedback = await view.begin_turn(turn)
             self._can_write, self._began = can_write, self._workspace.snapshot().system.now()
-            return "\n".join(filter(None, (*faults, news))), await self._changed_since(self._texts)
+            return "\n".join(filter(None, (*faults, feedback))), await self._changed_since(
+                self._texts
+            )
 
     async def text_to_show(self, uri: str) -> dict[Path, str | None]:
         """Return the text of a file, by its real path, if the program sees another one."""
@@ -138,7 +140,7 @@ class IsolatedSession:
             began = system.monotonic()
             await self.collect(is_end=False)
             took = system.monotonic() - began
-            await asyncio.sleep(max(LOOK_SECONDS, took * _LOOK_SHARE))
+            await asyncio.sleep(max(SCAN_SECONDS, took * _SCAN_SHARE))
 
     async def collect(self, *, is_end: bool) -> None:
         """Propose what the program has changed; `is_end`: whether it or its turn has ended."""
@@ -184,7 +186,7 @@ class IsolatedSession:
         return await asyncio.to_thread(_with_real_paths, self._workspace.snapshot().system, changed)
 
     def _open_files(self) -> list[tuple[Path, str]]:
-        """Return the paths and URIs of the files that were opened since the last look.
+        """Return the paths and URIs of the files that were opened since the last scan.
 
         What the program changes is compared with the text that it sees: that of the editor if the
         file was open at the start, else that of the disk. It does not matter if the program has

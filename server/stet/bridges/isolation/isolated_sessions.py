@@ -42,7 +42,7 @@ class _Running:
         self.process = process
         self.introduced: set[str] = set()
         self.reported: set[str] = set()
-        self.looking: asyncio.Task[None] | None = None
+        self.watching: asyncio.Task[None] | None = None
 
 
 class IsolatedSessions:
@@ -54,7 +54,7 @@ class IsolatedSessions:
         views: SessionViews,
         system: System,
         *,
-        tell: Callable[[str], None],
+        show_message: Callable[[str], None],
         warn: Callable[[str], None],
         spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]],
     ) -> None:
@@ -64,14 +64,14 @@ class IsolatedSessions:
             workspace: The open documents and the files.
             views: The views of sessions.
             system: The access to the disk.
-            tell: Shows the user a message.
+            show_message: Shows the user a message.
             warn: Shows the user a warning.
             spawn: Starts a task.
         """
         self._workspace = workspace
         self._views = views
         self._system = system
-        self._tell = tell
+        self._show_message = show_message
         self._warn = warn
         self._spawn = spawn
         self._running: dict[str, _Running] = {}
@@ -87,7 +87,7 @@ class IsolatedSessions:
             RunRefused: If the layers can't be made.
         """
         if len(self._running) >= MAX_SESSIONS:
-            raise RunRefused(f"{MAX_SESSIONS} programs are isolated already")
+            raise RunRefused(f"{MAX_SESSIONS} programs are isolated already: end one of them")
         author = program if _PROGRAM.fullmatch(program) else "program"
         name = f"{author}-run-{secrets.token_hex(4)}"
         try:
@@ -102,7 +102,7 @@ class IsolatedSessions:
         except OSError as error:
             raise RunRefused(f"the layers of the workspace can't be made: {error}") from error
         running = self._running[name] = _Running(session, folder, process)
-        running.looking = self._spawn(self._scan(name, running), "an isolated program")
+        running.watching = self._spawn(self._scan(name, running), "an isolated program")
         return {
             "session": name,
             "overlays": [[str(path) for path in one.overlay] for one in layers],
@@ -118,8 +118,8 @@ class IsolatedSessions:
         running = self._running.pop(name, None)
         if running is None:
             raise RunRefused(f"there is no isolated session {name!r}")
-        if running.looking is not None:
-            running.looking.cancel()
+        if running.watching is not None:
+            running.watching.cancel()
         session = running.session
         await session.finish()
         await asyncio.to_thread(remove_layers, running.folder)
@@ -133,8 +133,8 @@ class IsolatedSessions:
     async def close(self) -> None:
         """Propose what the programs have changed until now; their layers stay."""
         for running in self._running.values():
-            if running.looking is not None:
-                running.looking.cancel()
+            if running.watching is not None:
+                running.watching.cancel()
             await running.session.finish()
         self._running.clear()
 
@@ -166,8 +166,8 @@ class IsolatedSessions:
             self._report(running)
         elif kind == hooks.prompt:
             view = self._views.open(agent, f"{agent}-{agent_session}")
-            news, files = await running.session.begin_turn(view)
-            answer = context_answer(hooks, kind, self._introduction(running), news)
+            feedback, files = await running.session.begin_turn(view)
+            answer = context_answer(hooks, kind, self._introduction(running), feedback)
         return {"answer": answer, "files": [[str(path), text] for path, text in files.items()]}
 
     def _introduction(self, running: _Running) -> str:
@@ -186,12 +186,12 @@ class IsolatedSessions:
         for warning in [one for one in session.warnings if one not in reported]:
             self._warn(f"Stet: {author}: {escape_line(warning)}")
         if n_new := len(session.hunks.keys() - reported):
-            self._tell(f"Stet: {author} proposed {counted(n_new, 'hunk')} to review.")
+            self._show_message(f"Stet: {author} proposed {counted(n_new, 'hunk')} to review.")
         reported |= session.warnings.keys() | session.hunks.keys()
 
     async def _scan(self, name: str, running: _Running) -> None:
         """Propose changes while the program runs, and end the session with it."""
         await running.session.watch(lambda: is_alive(running.process))
-        running.looking = None
+        running.watching = None
         if name in self._running:
             await self.end(name)

@@ -102,17 +102,17 @@ class McpServer:
         Raises:
             LinkError: If the server of the editor ends.
         """
-        given = WaitArguments.model_validate(arguments)
-        total, left = len(given.hunks), _n_undecided(result)
-        end = self._link.now() + given.timeout_seconds
+        wait = WaitArguments.model_validate(arguments)
+        total, left = len(wait.hunks), _n_undecided(result)
+        end = self._link.now() + wait.timeout_seconds
         while left and (rest := end - self._link.now()) > 0:
             await context.session.report_progress(
                 total - left, total, f"{total - left} of {total} decided"
             )
-            wait = {
-                "hunks": given.hunks, "states": UNDECIDED, "seconds": ceil(rest), "left": left - 1,
+            request = {
+                "hunks": wait.hunks, "states": UNDECIDED, "seconds": ceil(rest), "left": left - 1,
             }  # fmt: skip
-            await self._link.request("control.wait", wait)
+            await self._link.request("control.wait", request)
             result = await self._link.request("control.tool", call)
             left = _n_undecided(result)
         return result

@@ -98,14 +98,14 @@ class McpSessions:
         if tool not in TOOLS:
             raise McpRefused(f"there is no tool {tool!r}; known: {', '.join(TOOLS)}")
         try:
-            given = TOOLS[tool].arguments.model_validate(arguments)
+            checked = TOOLS[tool].arguments.model_validate(arguments)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise McpRefused(f"{tool}: {place or 'arguments'}: {first['msg']}") from error
         found = self._sessions.get(session) or await self._begin(session, client)
         try:
-            return await found.run(tool, given)
+            return await found.run(tool, checked)
         except (ViewError, ToolError, NotShown, PathRefused) as error:
             raise McpRefused(str(error)) from error
 
@@ -166,41 +166,41 @@ class McpSession:
         }
         return await runs[tool](arguments)
 
-    async def _read(self, given: ReadArguments) -> object:
-        located = self._located(given.path)
+    async def _read(self, arguments: ReadArguments) -> object:
+        located = self._located(arguments.path)
         shown = await self._text_of(located)
         assert shown.text is not None
         self._remember(located.uri, shown.text)
         text = await self._redacted(shown.text)
         lines = split_lines(text)
         n_lines = len(lines) - (lines[-1] == "")
-        last = min(given.end_line or n_lines, n_lines, given.start_line - 1 + MAX_LINES)
-        part = "".join(lines[given.start_line - 1 : last])[:MAX_CHARACTERS]
+        last = min(arguments.end_line or n_lines, n_lines, arguments.start_line - 1 + MAX_LINES)
+        part = "".join(lines[arguments.start_line - 1 : last])[:MAX_CHARACTERS]
         return {
             "path": located.name,
             "text": part,
-            "start_line": given.start_line,
+            "start_line": arguments.start_line,
             "end_line": last,
             "total_lines": n_lines,
             "is_saved_text": shown.is_live,
         }
 
-    async def _edit(self, given: EditArguments) -> object:
-        located = self._located(given.path)
+    async def _edit(self, arguments: EditArguments) -> object:
+        located = self._located(arguments.path)
         before = self._pending_ids()
         call = EditFile(
             file=located.name,
-            old_text=given.old_text,
-            new_text=given.new_text,
-            replace_all=given.replace_all,
-            summary=given.summary,
+            old_text=arguments.old_text,
+            new_text=arguments.new_text,
+            replace_all=arguments.replace_all,
+            summary=arguments.summary,
         )
         report = await edit_file(call, self._context())
         self._bases.pop(located.uri, None)  # the agent knows the edit, and perhaps nothing else
         return await self._proposed(located, before, report.strip())
 
-    async def _file(self, given: FileArguments) -> object:
-        located = self._located(given.path)
+    async def _file(self, arguments: FileArguments) -> object:
+        located = self._located(arguments.path)
         before = self._pending_ids()
         shown = await self.view.read(located.uri)
         if shown is None:
@@ -210,8 +210,8 @@ class McpSession:
             raise McpRefused(refusal)
         # What the user has typed since the agent has read the file is merged.
         base = None if shown.text is None else self._bases.get(located.uri, shown.text)
-        hunks = await self.view.write(located.uri, base, given.content)
-        self._remember(located.uri, with_line_ends_of(base or "", given.content))
+        hunks = await self.view.write(located.uri, base, arguments.content)
+        self._remember(located.uri, with_line_ends_of(base or "", arguments.content))
         report = f"{'The new file' if is_new else 'The text of'} {located.name} waits for the user."
         if conflicts := await self.view.describe_conflicts(hunks):
             report = f"{report} {conflicts}"
@@ -230,15 +230,15 @@ class McpSession:
         check = await self._check(located)
         return {"hunks": made, "report": await self._redacted(report), "check": check}
 
-    async def _list(self, given: ListArguments) -> object:
-        uri = self._located(given.path).uri if given.path is not None else None
+    async def _list(self, arguments: ListArguments) -> object:
+        uri = self._located(arguments.path).uri if arguments.path is not None else None
         hunks = [self._ledger.hunk(hunk.id) for hunk in self.view.hunks if uri in (None, hunk.uri)]
-        wanted = [one for one in hunks if given.state in (None, str(one.state))]
+        wanted = [one for one in hunks if arguments.state in (None, str(one.state))]
         return {"proposals": [await self._described(hunk) for hunk in wanted]}
 
-    async def _wait(self, given: WaitArguments) -> object:
+    async def _wait(self, arguments: WaitArguments) -> object:
         """Return the hunks as they are; the process of the client waits for changes."""
-        hunks = self._named(given.hunks)
+        hunks = self._named(arguments.hunks)
         return {"proposals": [await self._described(hunk) for hunk in hunks]}
 
     def _named(self, ids: Sequence[str]) -> list[Hunk]:
@@ -275,9 +275,9 @@ class McpSession:
                 }
         return state
 
-    async def _diagnostics(self, given: DiagnosticsArguments) -> object:
-        if given.path is not None:
-            located = [self._located(given.path)]
+    async def _diagnostics(self, arguments: DiagnosticsArguments) -> object:
+        if arguments.path is not None:
+            located = [self._located(arguments.path)]
         else:
             uris = dict.fromkeys(hunk.uri for hunk in self.view.hunks if _is_open(hunk))
             located = [self._located(str(path_of(uri) or uri)) for uri in uris]
@@ -298,8 +298,8 @@ class McpSession:
         ]
         return {"state": "problems" if problems else "clean", "problems": problems}
 
-    async def _search(self, given: SearchArguments) -> object:
-        params = SearchWorkspace(query=given.query, limit=given.limit)
+    async def _search(self, arguments: SearchArguments) -> object:
+        params = SearchWorkspace(query=arguments.query, limit=arguments.limit)
         found = await search_workspace(params, self._context())
         return {"results": await self._redacted(found)}
 
