@@ -6,6 +6,7 @@ from itertools import count
 import pytest
 
 from stet.bridges.session_view import SessionText, SessionView, ViewError
+from stet.bridges.session_views import MAX_VIEWS, SessionViews
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkKind, HunkState
 from stet.settings.values import Settings
@@ -120,3 +121,15 @@ async def test_a_move_over_a_deleted_file_is_refused_as_a_whole() -> None:
     with pytest.raises(ViewError):
         await view.move(B, A)
     assert [(one.id, one.state) for one in ledger.hunks()] == [(removal.id, HunkState.PENDING)]
+
+
+def test_a_session_has_one_view_until_it_ends_or_others_have_come_since() -> None:
+    views = SessionViews(make_workspace({}), ReviewLedger(), lambda: 1)
+    first, ended = views.open("claude", "c"), views.open("claude", "d")
+    assert views.open("claude", "c") is first
+    assert views.open("gemini", "c") is not first, "two agents may answer in one chat"
+    views.close(ended)
+    assert views.open("claude", "d") is not ended
+    for number in range(MAX_VIEWS - 1):
+        views.open("codex", str(number))
+    assert views.open("claude", "c") is not first
