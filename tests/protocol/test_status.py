@@ -10,6 +10,7 @@ from lsprotocol import types as lsp
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import done, run, scripted
 from tests.support.openai_server import End, OpenAIServer, Reply, delta, error, say
+from tests.support.proposals import IMPATIENT_SERVER
 
 
 async def test_status_after_a_turn_without_a_model_holds_the_reason(tmp_path: Path) -> None:
@@ -61,7 +62,11 @@ async def test_the_reason_of_a_turn_without_a_model_goes_with_a_turn_that_has_on
     async with (
         OpenAIServer(replies=[say("Hi"), say("Hi")]) as server,
         FakeEditor.start(
-            tmp_path, client="kakoune", env={"no_proxy": "*"}, options={"stet": {"model": model}}
+            tmp_path,
+            client="kakoune",
+            env={"no_proxy": "*"},
+            options={"stet": {"model": model}},
+            command=IMPATIENT_SERVER,
         ) as editor,
     ):
         uri = editor.open("a.txt")
