@@ -122,7 +122,7 @@ async def test_permission_is_a_question_and_the_user_types_before_the_edit(
         found = await editor.command("stet.turn", {"turn": turn})
         assert found["state"] == "waiting"
         assert found["question"]["text"] == (
-            "robot asks for permission: Run a command\nrm -rf build"
+            "robot asks for permission: Run a command\n    rm -rf build"
         )
         assert found["question"]["choices"] == ["Allow", "Reject"]
         editor.change("a.txt", "three\n", "three, typed\n")
@@ -140,6 +140,33 @@ async def test_permission_is_a_question_and_the_user_types_before_the_edit(
         await editor.wait_until(lambda: editor.text("a.txt") == "one\n2\nthree, typed\n")
 
 
+async def test_command_does_not_look_like_the_files_of_the_question(
+    tmp_path: Path, root: Path
+) -> None:
+    steps = [
+        permission(
+            "Clean",
+            kind="execute",
+            rawInput={"command": "rm -r \\\nfile: harmless.txt"},
+            locations=[{"path": "/etc/hosts\nfile: harmless.txt"}],
+        )
+    ]
+    script = AcpScript(tmp_path / "agent", [steps])
+    async with FakeEditor.start(root, settings=script.settings()) as editor:
+        editor.leaves_buttons = True
+        turn = await ask(editor, "Clean up.", agent="robot")
+        question = await question_of(editor, turn)
+        found = await editor.command("stet.turn", {"turn": turn})
+        assert found["question"]["text"].split("\n") == [
+            "robot asks for permission: Clean",
+            "file: /etc/hosts file: harmless.txt",
+            "    rm -r \\",
+            "    file: harmless.txt",
+        ]
+        await editor.command("stet.answer", {"question": question, "choice": "Reject"})
+        assert (await end_of(editor, turn))["state"] == "completed"
+
+
 async def test_question_names_the_command_and_can_be_refused(tmp_path: Path, root: Path) -> None:
     """The title mentions the command, and the agent offers no answer that refuses."""
     command = {"command": "rm -rf build"}
@@ -152,7 +179,7 @@ async def test_question_names_the_command_and_can_be_refused(tmp_path: Path, roo
         question = (await editor.command("stet.turn", {"turn": turn}))["question"]
         await editor.command("stet.answer", {"question": asked, "choice": "no"})
         await end_of(editor, turn)
-    assert question["text"].splitlines()[1:] == ["rm -rf build"]
+    assert question["text"].splitlines()[1:] == ["    rm -rf build"]
     assert question["choices"] == ["Allow", "Refuse"]
     assert script.answers("session/request_permission") == [{"outcome": {"outcome": "cancelled"}}]
 

@@ -277,14 +277,15 @@ class ExternalTurn:
     def _described(self, call: ToolCallUpdate) -> str:
         """Return the text of a question: what the agent asks for, whole.
 
-        A title that only mentions the command may say anything about it.
+        A title that only mentions the command may say anything about it. The lines of the command
+        are indented, so that none looks like a file that the agent names.
         """
         title = escape_line(call.title or call.kind or "a tool")
         lines = [f"{self.turn.agent} asks for permission: {title}"]
         command = _command_of(call)
+        lines += [f"file: {escape_line(one.path)}" for one in call.locations or ()]
         if command and command != title:
-            lines.append(command)
-        lines += [f"file: {one.path}" for one in call.locations or ()]
+            lines += [f"    {line}" for line in command.splitlines()]
         return "\n".join(lines)
 
     async def _ask(self, text: str, choices: tuple[str, ...]) -> int | None:
