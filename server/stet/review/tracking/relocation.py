@@ -126,11 +126,13 @@ class RevisionCheckpoints:
         No anchor moves if a newer anchor is in between.
 
         Args:
-            changes: The changes, in order.
+            changes: The changes, in order; none if an edit of Stet has arrived.
             lines: The text after the changes.
             live: The live anchors in order of place; still in order afterwards.
         """
-        is_typed = all(e.removed == e.added == 1 for one in changes for e in one.effects)
+        is_typed = bool(changes) and all(
+            e.removed == e.added == 1 for one in changes for e in one.effects
+        )
         text = None if is_typed and not _is_rewrite(changes) else self._find(lines)
         if text is None:
             return False

@@ -9,8 +9,22 @@ from hypothesis import strategies as st
 
 from stet.review.tracking.relocation import MAX_TEXTS
 from tests.support.review_harness import ReviewHarness
-from tests.support.review_pictures import PicturedReview, check_picture, check_review, read_picture
-from tests.support.review_steps import propose, reject, replace_text
+from tests.support.review_pictures import (
+    Action,
+    PicturedReview,
+    check_picture,
+    check_review,
+    read_picture,
+)
+from tests.support.review_steps import (
+    accept,
+    change_lines,
+    propose,
+    reject,
+    replace_text,
+    restore,
+    undo,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -174,6 +188,53 @@ def test_checkpoint_leaves_a_hunk_decided_that_was_decided_later() -> None:
           five
         - six
         + 6
+        """,
+    )
+
+
+@pytest.mark.parametrize("then", [(), (replace_text(moved(4, 3)), replace_text(TEXT))])
+def test_checkpoint_of_a_text_that_comes_back_by_stets_undo(then: tuple[Action, ...]) -> None:
+    """While it was rejected, the insertion has gone astray with lines that were moved."""
+    check_review(
+        """
+        - one
+        + 1
+          two
+          three
+          four
+          five
+          six
+        + X
+        """,
+        (
+            replace_text(moved(4, 3)),
+            replace_text(TEXT),
+            accept("h1"),
+            reject("h2"),
+            change_lines((4, 6, "six\nfive\n")),
+            change_lines((6, 6, "six\n"), (4, 5, "")),
+            restore("h2"),
+        ),
+        """
+        ~ one
+        * 1
+          two
+          three
+          four
+        + X
+          five
+          six
+        """,
+        (undo, *then),
+        """
+        @@ undone
+          one
+          two
+          three
+          four
+          five
+          six
+        + X
         """,
     )
 
