@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import run
+from tests.support.proposals import IMPATIENT_SERVER
 from tests.support.restarts import ready
 
 BAD = {
@@ -78,7 +79,9 @@ async def test_question_to_an_invalid_url_fails_with_a_message_and_no_other_requ
 ) -> None:
     settings: dict[str, Any] = {"model": {"baseUrl": url, "name": "m", "apiKeyEnv": "A_KEY"}}
     env = {"A_KEY": "key", "OPENAI_API_KEY": "other", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-    async with FakeEditor.start(root, env=env, settings=settings) as editor:
+    async with FakeEditor.start(
+        root, env=env, settings=settings, command=IMPATIENT_SERVER
+    ) as editor:
         try:
             turn = await run(editor, "Hello", uri=editor.open("a.txt"))
         except JsonRpcException as error:

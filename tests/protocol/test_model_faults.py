@@ -12,6 +12,7 @@ from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import ask, end_of, provider, run
 from tests.support.openai_server import End, OpenAIServer, Reply
+from tests.support.proposals import IMPATIENT_SERVER
 
 TEXT = "one\ntwo\n"
 
@@ -99,7 +100,9 @@ async def test_a_provider_that_is_not_there_is_named(root: Path) -> None:
         # The server is closed at once: then nothing listens at its address.
     env = {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": address, "no_proxy": "*"}
     settings = {"model": {"name": "m"}}
-    async with FakeEditor.start(root, env=env, settings=settings) as editor:
+    async with FakeEditor.start(
+        root, env=env, settings=settings, command=IMPATIENT_SERVER
+    ) as editor:
         editor.open("a.txt")
         turn = await run(editor, "Do it")
         assert turn["state"] == "failed"
