@@ -111,7 +111,7 @@ def test_hooks_of_the_user_may_have_any_form(
     path.write_text(text)
     install(shell)
     assert trust(program, path.parent) == TRUSTED
-    assert "capture: hook-redirect" in shown(shell)
+    assert "captured in a terminal: hook-redirect" in shown(shell)
     assert shell.run("agents", "uninstall", "codex", "--write").returncode == 0
     assert tomllib.loads(path.read_text()) == tomllib.loads(text)
 
