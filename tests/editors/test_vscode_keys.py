@@ -30,15 +30,15 @@ alt+a r       | rewrite     | editorHasSelection && !editorReadonly
 alt+a i       | carryOut    | editorTextFocus && !editorReadonly
 alt+a y       | accept      | editorTextFocus && stet.hasHunks
 alt+a n       | reject      | editorTextFocus && stet.hasHunks
-alt+a shift+y | acceptFile  | editorTextFocus && stet.hasHunksInFile
-alt+a shift+n | rejectFile  | editorTextFocus && stet.hasHunksInFile
+alt+a shift+y | acceptFile  | editorTextFocus && stet.hasHunks
+alt+a shift+n | rejectFile  | editorTextFocus && stet.hasHunks
 alt+a down    | next        | stet.hasHunks
 alt+a up      | previous    | stet.hasHunks
 alt+a c       | resolve     | editorTextFocus && stet.hasHunks
 alt+a u       | undo        | editorTextFocus && stet.isRunning
 alt+a b       | restore     | editorTextFocus && stet.isRunning
-alt+a d       | diff        | editorTextFocus && stet.hasHunksInFile
-alt+a p       | preview     | editorTextFocus && stet.hasHunksInFile
+alt+a d       | diff        | editorTextFocus && stet.hasHunks
+alt+a p       | preview     | editorTextFocus && stet.hasHunks
 alt+a h       | toggle      | stet.hasHunks
 alt+a shift+d | review      | stet.hasHunks
 alt+a t       | openChat    |
