@@ -144,6 +144,7 @@ def test_claude_is_reviewed_in_neovim(part: Part, tmp_path: Path) -> None:
         editor.terminal.keys("Escape")
         text = "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n'"
         editor.wait(f"{text} == vim.json.decode({_lua(BUFFER)})", "the text")
+        editor.wait("T.context():find('# room', 1, true)", "Neovim has sent the change")
 
     try:
         editor.terminal.type(f"O{TYPED}")
@@ -180,6 +181,7 @@ def test_claude_is_reviewed_in_emacs(part: Part, tmp_path: Path) -> None:
         editor.press("RET").wait_for_hunks(NAME)
         editor.line(NAME + 1).prompt("C-c x k", REASON).wait_for_hunks()
         editor.line(NAME).press("C-e").type("  # room").wait_for_text(BUFFER)
+        editor.wait_for_context("# room")  # Eglot sends changes after a moment
 
     try:
         editor.press("M-<").type(TYPED).press("RET")
