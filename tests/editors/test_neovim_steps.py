@@ -123,7 +123,9 @@ def talk(screen: NeovimScreen, go: Path) -> None:
     write(screen, steps.GO_ON)
     screen.terminal.wait_for("## Stet (t7)")
     write(screen, steps.SHORTER)
-    screen.wait("vim.fn.search('## Stet (t7)', 'nw') > 0", "the turn is steered")
+    lines = "vim.iter(vim.api.nvim_buf_get_lines(0, 0, -1, false))"
+    headings = f"{lines}:filter(function(line) return line == '## Stet (t7)' end):totable()"
+    screen.wait(f"#{headings} == 2", "the turn is steered")
     go.touch()
     check(screen, "11_steered")
 
