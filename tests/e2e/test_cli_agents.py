@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from stet.cli.agents.known_agents import agents_of_chat, agents_with_hooks
+from stet.cli.agents.known_agents import known_agents
 from tests.parts import claude_code, codex, copilot_cli, gemini_cli, opencode, qwen_code
 from tests.support.shell import Shell
 
@@ -158,8 +158,7 @@ def test_list_says_that_agents_of_the_chat_are_isolated(shell: Shell) -> None:
 
 
 def test_tested_versions_are_those_of_the_tests() -> None:
-    known = (*agents_with_hooks(), *agents_of_chat())
-    assert {agent.name: agent.tested for agent in known} == {
+    assert {agent.name: agent.tested for agent in known_agents()} == {
         "claude": claude_code.VERSION,
         "codex": codex.VERSION,
         "copilot": copilot_cli.VERSION,

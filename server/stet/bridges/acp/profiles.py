@@ -27,6 +27,7 @@ class AgentProfile:
 
     Attributes:
         title: The name of the program for the user; "" if unknown.
+        tested: The version of the program with which the tests run, if no hooks name it; else "".
         command: The program and its arguments.
         model_arguments: The arguments that choose a model, with `{model}` for its name.
         mode: The agent's mode that is set at the start of a session; "" for its own.
@@ -39,6 +40,7 @@ class AgentProfile:
     """
 
     title: str = ""
+    tested: str = ""
     command: tuple[str, ...] = ()
     model_arguments: tuple[str, ...] = ()
     mode: str = ""

@@ -3,10 +3,11 @@
 import asyncio
 import re
 import shutil
+from collections.abc import Iterable
 
 from stet.bridges.acp.profiles import ConfiguredAgent, UnknownAgent, configured_agents, find_agent
 from stet.cli.agents.agent_setup import AgentSetup, HookState
-from stet.cli.agents.known_agents import agents_of_chat, agents_with_hooks
+from stet.cli.agents.known_agents import known_agents
 from stet.cli.editor_check import VERSION_SECONDS
 from stet.cli.finding import Finding
 from stet.cli.terminal import Terminal
@@ -30,39 +31,27 @@ _OF_ALL = (
 
 def show() -> int:
     """Show each agent: its version, how its edits are captured, and what is not captured."""
-    terminal, system = Terminal(), System()
-    settings = _settings(system)
-    fault = asyncio.run(isolation_fault(system))
-    known = (*agents_with_hooks(), *agents_of_chat())
+    terminal, system, known = Terminal(), System(), known_agents()
+    settings = read_layers(system.read_bytes, []).settings.agents  # of the user's file
+    versions, fault = asyncio.run(_inspect(known, system))
+    is_isolated = not fault and settings.isolation != "none"
     for agent in known:
-        program = shutil.which(agent.program)
-        version = asyncio.run(_version(program, system)) if program else ""
-        found = f"{version}, {program}" if program else "not on the PATH"
+        found = "not on the PATH"
+        if agent.name in versions:
+            found = f"{versions[agent.name]}, {shutil.which(agent.program)}"
         terminal.show(f"{agent.name}: {agent.title} {found}", "bold")
-        for line in _capture(agent, settings, is_isolated=_is_isolated(settings, fault)):
+        for line in _capture(agent, settings, is_isolated=is_isolated):
             terminal.show(f"  {line}")
     names = {agent.name for agent in known}
     for server in configured_agents(settings):
         if server.name not in names:
             terminal.show(f"{server.title}: {server.argv[0]}", "bold")
-            captured = _capture_in_chat(
-                server, has_hooks=False, is_isolated=_is_isolated(settings, fault)
-            )
+            captured = _capture_in_chat(server, has_hooks=False, is_isolated=is_isolated)
             terminal.show(f"  captured in the chat: {captured}")
     terminal.show(f"isolation: {f'not available: {fault}' if fault else _AVAILABLE}")
     for line in _OF_ALL:
         terminal.show(line)
     return 0
-
-
-def _settings(system: System) -> AgentsSettings:
-    """Return the settings of the user's file; those of an editor are not known here."""
-    return read_layers(system.read_bytes, []).settings.agents
-
-
-def _is_isolated(settings: AgentsSettings, fault: str) -> bool:
-    """Return whether an agent of the chat is started in an overlay."""
-    return not fault and settings.isolation != "none"
 
 
 def _capture(agent: AgentSetup, settings: AgentsSettings, *, is_isolated: bool) -> list[str]:
@@ -112,10 +101,11 @@ def _capture_in_chat(server: ConfiguredAgent, *, has_hooks: bool, is_isolated: b
 async def check_agents(system: System) -> list[Finding]:
     """Return a finding for each agent that is installed: whether its edits are reviewed."""
     found: list[Finding] = []
-    for agent in (*agents_with_hooks(), *agents_of_chat()):
-        if (program := shutil.which(agent.program)) is None:
+    known = known_agents()
+    versions, fault = await _inspect(known, system)
+    for agent in known:
+        if (version := versions.get(agent.name)) is None:
             continue
-        version = await _version(program, system)
         state = agent.state
         reviewed = "reviewed" if agent.files else "reviewed in the chat"
         if state is not HookState.CURRENT:
@@ -127,7 +117,7 @@ async def check_agents(system: System) -> list[Finding]:
             found.append(Finding("note", agent.title, f"{version}, {reviewed}", fix))
         else:
             found.append(Finding("ok", agent.title, f"{version}, {reviewed}"))
-    if fault := await isolation_fault(system):
+    if fault:
         fix = "What an agent changes by shell is not reviewed: see docs/agents.md."
         found.append(Finding("note", "isolation", f"not available: {fault}", fix))
     else:
@@ -137,6 +127,16 @@ async def check_agents(system: System) -> list[Finding]:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+async def _inspect(agents: Iterable[AgentSetup], system: System) -> tuple[dict[str, str], str]:
+    """Return the versions of the agents that are installed, by name, and `isolation_fault`."""
+    programs = {agent.name: shutil.which(agent.program) for agent in agents}
+    found = {name: program for name, program in programs.items() if program}
+    fault, *versions = await asyncio.gather(
+        isolation_fault(system), *(_version(program, system) for program in found.values())
+    )
+    return dict(zip(found, versions, strict=True)), fault
 
 
 async def _version(program: str, system: System) -> str:

@@ -6,6 +6,7 @@ import shlex
 from importlib import resources
 from pathlib import Path
 
+from stet.bridges.acp.profiles import NAMES, read_profile
 from stet.bridges.hooks.agent_hooks import AGENTS, AgentHooks
 from stet.cli.agents.agent_setup import AgentSetup, file_of_stet
 from stet.cli.agents.claude_settings import HOOK_SECONDS, claude_settings
@@ -21,11 +22,25 @@ def agents_with_hooks() -> tuple[AgentSetup, ...]:
 
 
 def agents_of_chat() -> tuple[AgentSetup, ...]:
-    """Return the agents that write files through the client, in the chat."""
-    return (
-        AgentSetup("gemini", "Gemini CLI", "gemini", "0.61.0", (), (_READS_DISK,)),
-        AgentSetup("qwen", "Qwen Code", "qwen", "0.24.4", ()),
+    """Return the agents that write files through the client, in the chat. Blocks on the disk."""
+    profiles = {name: read_profile(name) for name in NAMES}
+    return tuple(
+        AgentSetup(
+            name=name,
+            title=one.title,
+            program=one.command[0],
+            tested=one.tested,
+            files=(),
+            not_captured=(_READS_DISK,) if one.reads_disk else (),
+        )
+        for name, one in profiles.items()
+        if one.capture == "client-fs"
     )
+
+
+def known_agents() -> tuple[AgentSetup, ...]:
+    """Return all agents that Stet knows. Blocks on the disk."""
+    return (*agents_with_hooks(), *agents_of_chat())
 
 
 def _folder(variable: str, *default: str) -> Path:
