@@ -7,6 +7,7 @@ import pytest
 
 from tests.agents.review_scenario import runtime
 from tests.agents.scene import Scene
+from tests.editors.vscode_session import screen, vscode, vscode_installed  # noqa: F401  fixtures
 from tests.support.editor import FakeEditor
 
 

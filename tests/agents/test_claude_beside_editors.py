@@ -32,7 +32,7 @@ from tests.editors.helix import HelixEditor, Start
 from tests.editors.helix_screen import prepare
 from tests.editors.neovim_screen import NeovimScreen
 from tests.editors.terminal import Terminal
-from tests.editors.vscode_session import Starts, screen, vscode, vscode_installed  # noqa: F401
+from tests.editors.vscode_session import Starts
 from tests.parts import emacs as emacs_part
 from tests.parts import helix as helix_part
 from tests.parts.claude_code import claude_code
@@ -191,7 +191,7 @@ def test_claude_is_reviewed_in_emacs(part: Part, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_claude_is_reviewed_in_vscode(part: Part, vscode: Starts, tmp_path: Path) -> None:  # noqa: F811
+def test_claude_is_reviewed_in_vscode(part: Part, vscode: Starts, tmp_path: Path) -> None:
     part(claude_code)
     (tmp_path / "notes").mkdir()
     variables = {"XDG_RUNTIME_DIR": str(tmp_path / "notes")}

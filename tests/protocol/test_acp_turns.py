@@ -140,9 +140,7 @@ async def test_permission_is_a_question_and_the_user_types_before_the_edit(
         await editor.wait_until(lambda: editor.text("a.txt") == "one\n2\nthree, typed\n")
 
 
-async def test_command_does_not_look_like_the_files_of_the_question(
-    tmp_path: Path, root: Path
-) -> None:
+async def test_permission_question_indents_the_command(tmp_path: Path, root: Path) -> None:
     steps = [
         permission(
             "Clean",
